@@ -77,7 +77,7 @@ fn dispatch(args: &mut Arguments) -> Result<bool> {
             no_more(args)?;
             acceptance::run(&id)
         }
-        Some("planted") => planted::run(args.opt_free_from_str::<String>()?.as_deref()),
+        Some("planted") => planted::run_all(args.opt_free_from_str::<String>()?.as_deref()),
         Some("generate") => conformance::generate_embedded(),
         None | Some("help") => {
             print!("{HELP}");
