@@ -64,6 +64,10 @@ pub fn all(cases: &mut [CaseFile], seed: u64) -> Result<Renamed> {
         let body = replace_quoted(&bytes, &table);
         let mut json = file.json.clone();
         rename_expected(&mut json["expect"]["calls"], &table);
+        if let Some(text) = json["expect"]["text"].as_str() {
+            let text = String::from_utf8(replace_quoted(text.as_bytes(), &table))?;
+            json["expect"]["text"] = Value::String(text);
+        }
         let mut renamed = read_case(json)?;
         renamed.case.job.body = body;
         *file = renamed;
