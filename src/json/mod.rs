@@ -1,0 +1,16 @@
+//! JSON as the product reads, writes and hashes it (N-01, N-02, N-03).
+//!
+//! Knows nothing of models or runs. [`parse`] is the only way in, [`canonical`] the only way out of anything that is hashed or compared,
+//! [`hash`] the only place that hashes.
+
+mod canonical;
+mod hash;
+mod number;
+mod parse;
+mod value;
+
+pub use canonical::{canonical, ordered, quote, write_canonical};
+pub use hash::{Digest, digest_text, hash, hash_array, hex};
+pub use number::number_text;
+pub use parse::{ENVELOPE_DEPTH, JsonError, JsonErrorKind, MAX_DEPTH, parse, parse_bytes, parse_with_depth};
+pub use value::{Number, Object, Value};

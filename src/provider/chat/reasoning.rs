@@ -1,0 +1,135 @@
+//! Reasoning of a Chat response: the provider's own state, kept to be returned unmodified (S-17). Never shown as text.
+
+use crate::error::{Error, Reason};
+use crate::json::{Object, Value, ordered, quote};
+use crate::provider::decoder::{invalid, text_member};
+use crate::provider::meter::Meter;
+use std::collections::BTreeMap;
+
+/// Members of one fragment that may be unknown.
+const MAX_MEMBERS: usize = 64;
+
+#[derive(Debug, Default)]
+pub(super) struct Reasoning {
+    reasoning: Option<String>,
+    reasoning_content: Option<String>,
+    details: Vec<Object<'static>>,
+    by_index: BTreeMap<(u64, String), usize>,
+    parts: Vec<Value<'static>>,
+    /// Bytes of the last delta, and how many new details it opened.
+    latest: usize,
+    opened: usize,
+}
+
+impl Reasoning {
+    /// Reads the reasoning members of a delta or message; true when something that is not empty came.
+    pub(super) fn read(&mut self, object: &Object<'_>, sealed: bool) -> Result<bool, Error> {
+        let before = self.details.len();
+        let mut bytes = 0_usize;
+        for (name, kept) in [("reasoning", &mut self.reasoning), ("reasoning_content", &mut self.reasoning_content)] {
+            if let Some(text) = text_member(object.get(name), name)? {
+                if sealed && !text.is_empty() {
+                    return Err(Error::new(Reason::DeltaAfterFinish));
+                }
+                bytes = bytes.saturating_add(text.len());
+                // The member is kept even when it is empty: some providers ask for it back.
+                if !sealed {
+                    kept.get_or_insert_with(String::new).push_str(text);
+                }
+            }
+        }
+        let mut any = bytes > 0;
+        match object.get("reasoning_details") {
+            None | Some(Value::Null) => {}
+            Some(Value::Array(items)) => {
+                if sealed && !items.is_empty() {
+                    return Err(Error::new(Reason::DeltaAfterFinish));
+                }
+                for item in items {
+                    any = true;
+                    let detail = item.as_object().ok_or_else(|| invalid("reasoning_details[]"))?;
+                    bytes = bytes.saturating_add(self.detail(detail)?);
+                }
+            }
+            Some(_) => return Err(invalid("reasoning_details")),
+        }
+        self.latest = bytes;
+        self.opened = self.details.len().saturating_sub(before);
+        Ok(any)
+    }
+
+    /// Counts the delta just read: each new fragment is a block of its own for the bound (S-05).
+    pub(super) fn announce(&mut self, block: usize, meter: &mut Meter) -> Result<(), Error> {
+        for _ in 0..self.opened {
+            meter.block()?;
+        }
+        meter.state_snapshot(block, self.latest)
+    }
+
+    fn detail(&mut self, given: &Object<'_>) -> Result<usize, Error> {
+        if given.len() > MAX_MEMBERS {
+            return Err(invalid("reasoning_details[]"));
+        }
+        let size: usize = given.iter().filter_map(|(_, value)| value.as_str()).map(str::len).sum();
+        let kind = text_member(given.get("type"), "reasoning_details[].type")?.unwrap_or("");
+        let index = match given.get("index") {
+            None | Some(Value::Null) => None,
+            Some(value) => Some(value.as_u64().ok_or_else(|| invalid("reasoning_details[].index"))?),
+        };
+        let key = index.map(|index| (index, kind.to_owned()));
+        let known = key.as_ref().and_then(|key| self.by_index.get(key)).and_then(|at| self.details.get_mut(*at));
+        if let Some(kept) = known {
+            merge(kept, given)?;
+            return Ok(size);
+        }
+        if let Some(key) = key {
+            self.by_index.insert(key, self.details.len());
+        }
+        if let Value::Object(owned) = Value::Object(given.clone()).into_owned() {
+            self.details.push(owned);
+        }
+        Ok(size)
+    }
+
+    /// A part of an array content that is not text.
+    pub(super) fn part(&mut self, part: &Value<'_>) {
+        self.parts.push(part.clone().into_owned());
+    }
+
+    /// Everything as one JSON text: `{"message": members, "content": parts, "calls": {id: members}}`, absent where empty.
+    pub(super) fn into_json(self, calls: Object<'static>) -> Option<String> {
+        let mut message = Vec::new();
+        for (name, text) in [("reasoning", self.reasoning), ("reasoning_content", self.reasoning_content)] {
+            message.extend(text.map(|text| format!("{}:{}", quote(name), quote(&text))));
+        }
+        if !self.details.is_empty() {
+            let details = self.details.into_iter().map(Value::Object).collect();
+            message.push(format!("\"reasoning_details\":{}", ordered(&Value::Array(details))));
+        }
+        let mut out = Vec::new();
+        if !message.is_empty() {
+            out.push(format!("\"message\":{{{}}}", message.join(",")));
+        }
+        if !self.parts.is_empty() {
+            out.push(format!("\"content\":{}", ordered(&Value::Array(self.parts))));
+        }
+        if !calls.is_empty() {
+            out.push(format!("\"calls\":{}", ordered(&Value::Object(calls))));
+        }
+        (!out.is_empty()).then(|| format!("{{{}}}", out.join(",")))
+    }
+}
+
+/// Text, summary and data are appended; of everything else the last value that is not null counts.
+fn merge(kept: &mut Object<'static>, given: &Object<'_>) -> Result<(), Error> {
+    for (key, value) in given.iter().filter(|(_, value)| !value.is_null()) {
+        if matches!(key, "text" | "summary" | "data")
+            && let (Some(Value::String(old)), Some(more)) = (kept.get_mut(key), value.as_str())
+        {
+            old.to_mut().push_str(more);
+            continue;
+        }
+        kept.set(key, value.clone().into_owned());
+    }
+    if kept.len() > MAX_MEMBERS { Err(invalid("reasoning_details[]")) } else { Ok(()) }
+}

@@ -1,0 +1,445 @@
+//! One response from its first byte to its one outcome: limits, framing, protocol table, drain, seal (S-01..S-15, S-20, S-21).
+//!
+//! A violation is a state: after it the decoder gives the first error for ever. The verdict is the same for every split of the bytes.
+
+use super::chat::{self, ChatStream};
+use super::finish::{Parts, Status, seal};
+use super::messages::{self, MessagesStream};
+use super::meter::Meter;
+use super::{Protocol, Usage};
+use crate::error::{Error, Reason};
+use crate::json::{JsonError, JsonErrorKind, Value, parse_with_depth};
+use crate::limits::ProviderLimits;
+use crate::turn::{Origin, Turn};
+use crate::wire::sse::{SseDecoder, SseEvent, SseStep};
+use crate::wire::utf8::Utf8Carry;
+use std::collections::BTreeMap;
+
+/// What a response is decoded as.
+#[derive(Debug, Clone)]
+pub struct DecoderConfig {
+    /// The protocol of the endpoint.
+    pub protocol: Protocol,
+    /// Whether a stream was asked for.
+    pub stream: bool,
+    /// Bounds.
+    pub limits: ProviderLimits,
+    /// The model profile of the request.
+    pub model_profile: String,
+    /// The model of the request, until the response names one.
+    pub model: String,
+    /// Whether deltas are handed over.
+    pub deltas: bool,
+    /// Governed names of the tools offered, by their names on the wire (P-14).
+    pub names: BTreeMap<String, String>,
+}
+
+impl DecoderConfig {
+    /// The strict default.
+    #[must_use]
+    pub fn new(protocol: Protocol, stream: bool) -> DecoderConfig {
+        DecoderConfig {
+            protocol,
+            stream,
+            limits: ProviderLimits::default(),
+            model_profile: String::new(),
+            model: String::new(),
+            deltas: false,
+            names: BTreeMap::new(),
+        }
+    }
+}
+
+/// What a delta belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeltaKind {
+    /// Assistant text, provisional until the turn is sealed.
+    Text,
+    /// A fragment of a call's arguments.
+    ToolInput,
+    /// Provider-owned state; only its size is told.
+    State,
+}
+
+/// The latest delta (S-08).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delta {
+    /// What it belongs to.
+    pub kind: DeltaKind,
+    /// The block, in order of first appearance.
+    pub block: u32,
+    /// UTF-16 units carried in the text region.
+    pub utf16: u32,
+    /// UTF-8 bytes that came.
+    pub utf8: u32,
+}
+
+/// How a response ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The body ended by itself.
+    Eof,
+    /// The drain's deadline passed while the socket was open; only after the terminal marker (S-10).
+    DrainDeadline,
+    /// Our abort signal (S-12).
+    Abort,
+    /// Our consumer left (S-13).
+    Consumer,
+    /// Reading failed without our abort (S-13).
+    Provider,
+}
+
+/// The one outcome of a response.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// A sealed turn, or one that was left.
+    Turn(Box<Turn>),
+    /// A rejected response or a provider's failure.
+    Error(Error),
+}
+
+impl Outcome {
+    /// The word of the case files.
+    #[must_use]
+    pub fn label(&self) -> &'static str {
+        match self {
+            Outcome::Turn(turn) => turn.status().word(),
+            Outcome::Error(error) if error.code().starts_with("PROVIDER_") => "provider_error",
+            Outcome::Error(_) => "rejected",
+        }
+    }
+}
+
+/// What a stream table makes of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    Open,
+    /// The event was the terminal marker.
+    Terminal,
+}
+
+#[derive(Debug)]
+enum Table {
+    Chat(Box<ChatStream>),
+    Messages(Box<MessagesStream>),
+}
+
+impl Table {
+    fn event(&mut self, event: SseEvent<'_>, meter: &mut Meter) -> Result<Flow, Error> {
+        match self {
+            Table::Chat(table) => table.event(event, meter),
+            Table::Messages(table) => table.event(event, meter),
+        }
+    }
+
+    fn truncated(&self) -> Error {
+        match self {
+            Table::Chat(table) => table.truncated(),
+            Table::Messages(_) => Error::new(Reason::EofWithoutMessageStop),
+        }
+    }
+
+    fn parts(&mut self, origin: Origin) -> Result<Parts, Error> {
+        match self {
+            Table::Chat(table) => table.parts(origin),
+            Table::Messages(table) => table.parts(origin),
+        }
+    }
+
+    fn partial(&self) -> (String, Option<Usage>) {
+        match self {
+            Table::Chat(table) => table.partial(),
+            Table::Messages(table) => table.partial(),
+        }
+    }
+}
+
+#[derive(Debug)]
+enum State {
+    Open,
+    Terminal {
+        /// The marker's blank line ended in CR: one LF still belongs to it.
+        lf_pending: bool,
+    },
+    Failed(Error),
+}
+
+/// Decodes one response.
+///
+/// ```
+/// use turnkeep::provider::{Decoder, DecoderConfig, End, Outcome, Protocol};
+/// let mut decoder = Decoder::new(DecoderConfig::new(Protocol::Chat, true));
+/// decoder.feed(b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n");
+/// let Outcome::Turn(turn) = decoder.finish(End::Eof) else { panic!() };
+/// assert_eq!(turn.assistant_text(), "Hi");
+/// ```
+#[derive(Debug)]
+pub struct Decoder {
+    config: DecoderConfig,
+    meter: Meter,
+    utf8: Utf8Carry,
+    sse: SseDecoder,
+    table: Table,
+    body: Vec<u8>,
+    state: State,
+}
+
+impl Decoder {
+    /// A decoder for one response.
+    #[must_use]
+    pub fn new(config: DecoderConfig) -> Decoder {
+        Decoder {
+            meter: Meter::new(config.limits, config.deltas),
+            utf8: Utf8Carry::default(),
+            sse: SseDecoder::new(config.limits.max_event_bytes),
+            table: match config.protocol {
+                Protocol::Chat => Table::Chat(Box::default()),
+                Protocol::Messages => Table::Messages(Box::default()),
+            },
+            body: Vec::new(),
+            state: State::Open,
+            config,
+        }
+    }
+
+    /// Reads a chunk. Never fails: a violation becomes the state.
+    pub fn feed(&mut self, chunk: &[u8]) {
+        self.meter.deltas.clear();
+        self.meter.text.clear();
+        if chunk.is_empty() {
+            return;
+        }
+        let result = match &self.state {
+            State::Failed(_) => Ok(()),
+            State::Terminal { lf_pending } => {
+                let rest = if *lf_pending { chunk.strip_prefix(b"\n").unwrap_or(chunk) } else { chunk };
+                self.after_terminal(rest)
+            }
+            State::Open if self.config.stream => self.feed_stream(chunk),
+            State::Open => self.feed_body(chunk),
+        };
+        if let Err(error) = result {
+            let error = if error.place().byte_offset.is_none() { error.at_byte(self.meter.bytes) } else { error };
+            self.state = State::Failed(error);
+        }
+    }
+
+    fn after_terminal(&mut self, rest: &[u8]) -> Result<(), Error> {
+        self.state = State::Terminal { lf_pending: false };
+        if rest.is_empty() { Ok(()) } else { Err(Error::new(Reason::PostTerminalData)) }
+    }
+
+    fn feed_body(&mut self, chunk: &[u8]) -> Result<(), Error> {
+        let size = u64::try_from(chunk.len()).unwrap_or(u64::MAX);
+        let used = self.meter.bytes.saturating_add(size);
+        if used > self.config.limits.max_response_bytes {
+            self.body = Vec::new();
+            return Err(
+                Error::new(Reason::LimitResponseBytes).with_number("max", self.config.limits.max_response_bytes)
+            );
+        }
+        self.meter.bytes = used;
+        self.body.extend_from_slice(chunk);
+        Ok(())
+    }
+
+    fn feed_stream(&mut self, chunk: &[u8]) -> Result<(), Error> {
+        let max = self.config.limits.max_stream_bytes;
+        let room = usize::try_from(max.saturating_sub(self.meter.bytes)).unwrap_or(usize::MAX);
+        let (allowed, over) = chunk.split_at_checked(room).unwrap_or((chunk, &[]));
+        let begin = self.meter.bytes;
+        let offset = |at: usize| begin.saturating_add(u64::try_from(at).unwrap_or(u64::MAX));
+        let step = self.utf8.take(allowed);
+        let carried = step.carried.0.get(..step.carried.1).unwrap_or_default();
+        // A carried character is no line end, so it can neither end an event nor be more than the event's bound allows to report.
+        self.frames(carried).map_err(|(error, _)| error.at_byte(begin))?;
+        let read =
+            self.frames(step.body).map_err(|(error, at)| error.at_byte(offset(step.start.saturating_add(at))))?;
+        if let Some(at) = read {
+            let end = step.start.saturating_add(at);
+            self.meter.bytes = offset(end);
+            let rest = chunk.get(end..).unwrap_or_default();
+            let lf_pending = self.sse.ends_in_cr();
+            let rest_after_lf = if lf_pending { rest.strip_prefix(b"\n").unwrap_or(rest) } else { rest };
+            self.state = State::Terminal { lf_pending: lf_pending && rest.is_empty() };
+            return if rest_after_lf.is_empty() { Ok(()) } else { Err(Error::new(Reason::PostTerminalData)) };
+        }
+        if step.invalid {
+            return Err(Error::new(Reason::InvalidUtf8).at_byte(offset(step.start.saturating_add(step.body.len()))));
+        }
+        self.meter.bytes = offset(allowed.len());
+        if over.is_empty() { Ok(()) } else { Err(Error::new(Reason::LimitStreamBytes).with_number("max", max)) }
+    }
+
+    /// Feeds whole characters; gives where the terminal marker ended, or the error and where it was decided.
+    fn frames(&mut self, bytes: &[u8]) -> Result<Option<usize>, (Error, usize)> {
+        let (meter, table) = (&mut self.meter, &mut self.table);
+        let mut found: Result<Flow, Error> = Ok(Flow::Open);
+        let step = self.sse.feed(bytes, &mut |event| {
+            found =
+                meter.event().and_then(|()| table.event(event, meter)).map_err(|error| error.at_event(meter.events));
+            matches!(found, Ok(Flow::Open))
+        });
+        match (step, found) {
+            (SseStep::Stopped(at), Ok(_)) => Ok(Some(at)),
+            (SseStep::Stopped(at), Err(error)) => Err((error, at)),
+            (SseStep::TooLarge(at), _) => {
+                Err((Error::new(Reason::LimitEventBytes).with_number("max", self.config.limits.max_event_bytes), at))
+            }
+            (SseStep::Done, _) => Ok(None),
+        }
+    }
+
+    /// Whether nothing more needs to be read: the outcome is an error.
+    #[must_use]
+    pub fn is_failed(&self) -> bool {
+        matches!(self.state, State::Failed(_))
+    }
+
+    /// The error, once there is one.
+    #[must_use]
+    pub fn error(&self) -> Option<&Error> {
+        match &self.state {
+            State::Failed(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Whether the terminal marker has been read, so that the drain runs (S-10).
+    #[must_use]
+    pub fn terminal_seen(&self) -> bool {
+        matches!(self.state, State::Terminal { .. })
+    }
+
+    /// The deltas of the last chunk and their text, one after another.
+    #[must_use]
+    pub fn deltas(&self) -> (&[Delta], &str) {
+        (&self.meter.deltas, &self.meter.text)
+    }
+
+    /// Id and governed name of the call in a block, as far as they are known.
+    #[must_use]
+    pub fn call(&self, block: u32) -> Option<(String, String)> {
+        let at = usize::try_from(block).ok()?;
+        let (id, name) = match &self.table {
+            Table::Chat(table) => table.call(at),
+            Table::Messages(table) => table.call(at),
+        }?;
+        let name = self.config.names.get(&name).cloned().unwrap_or(name);
+        Some((id, name))
+    }
+
+    /// Bytes, events, snapshots and ignored events so far.
+    #[must_use]
+    pub fn counts(&self) -> [u64; 4] {
+        [self.meter.bytes, self.meter.events, self.meter.snapshots, self.meter.ignored_events]
+    }
+
+    /// Ends the response and gives its one outcome.
+    pub fn finish(&mut self, end: End) -> Outcome {
+        if let State::Failed(error) = &self.state {
+            return Outcome::Error(error.clone());
+        }
+        let result = match end {
+            End::Abort => Ok(self.cut(Status::Cancelled, None)),
+            End::Consumer => Ok(self.cut(Status::ClientDisconnect, Some("consumer"))),
+            End::Provider => Ok(self.cut(Status::ClientDisconnect, Some("provider"))),
+            End::Eof if !self.config.stream => self.read_body(),
+            End::Eof | End::DrainDeadline if self.terminal_seen() => self.seal_stream(),
+            End::Eof => Err(self.table.truncated()),
+            End::DrainDeadline => Err(Error::new(Reason::InvalidState)),
+        };
+        match result {
+            Ok(turn) => Outcome::Turn(Box::new(turn)),
+            Err(error) => {
+                let error = if self.config.stream { error.at_event(self.meter.events) } else { error };
+                self.state = State::Failed(error.clone());
+                Outcome::Error(error)
+            }
+        }
+    }
+
+    fn origin(&self) -> Origin {
+        Origin {
+            protocol: self.config.protocol,
+            model_profile: self.config.model_profile.clone(),
+            model: self.config.model.clone(),
+            response_id: None,
+        }
+    }
+
+    fn cut(&self, status: Status, side: Option<&'static str>) -> Turn {
+        let (partial_text, usage) = self.table.partial();
+        Turn {
+            status,
+            blocks: Vec::new(),
+            finish: None,
+            usage,
+            origin: self.origin(),
+            dropped_calls: 0,
+            quirks: BTreeMap::new(),
+            partial_text,
+            side,
+        }
+    }
+
+    fn seal_stream(&mut self) -> Result<Turn, Error> {
+        let origin = self.origin();
+        let parts = self.table.parts(origin)?;
+        seal(parts, self.config.limits.max_json_depth, &self.config.names)
+    }
+
+    fn read_body(&mut self) -> Result<Turn, Error> {
+        let body = std::mem::take(&mut self.body);
+        let text = std::str::from_utf8(&body).map_err(|error| {
+            Error::new(Reason::InvalidUtf8).at_byte(u64::try_from(error.valid_up_to()).unwrap_or(u64::MAX))
+        })?;
+        let value = payload(text, self.config.limits.max_json_depth)?;
+        let origin = self.origin();
+        let parts = match self.config.protocol {
+            Protocol::Chat => chat::read_response(&value, origin, &mut self.meter),
+            Protocol::Messages => messages::read_response(&value, origin, &mut self.meter),
+        }?;
+        seal(parts, self.config.limits.max_json_depth, &self.config.names)
+    }
+}
+
+/// Reads the JSON of an event or a body.
+pub(crate) fn payload(text: &str, depth: u64) -> Result<Value<'_>, Error> {
+    parse_with_depth(text, u32::try_from(depth).unwrap_or(crate::json::MAX_DEPTH)).map_err(|error| json_error(&error))
+}
+
+fn json_error(error: &JsonError) -> Error {
+    Error::new(match error.kind {
+        JsonErrorKind::Syntax => Reason::InvalidJson,
+        JsonErrorKind::DuplicateKey => Reason::DuplicateKey,
+        JsonErrorKind::TooDeep => Reason::JsonTooDeep,
+        JsonErrorKind::NumberRange => Reason::JsonNumberRange,
+        JsonErrorKind::Utf8 => Reason::InvalidUtf8,
+    })
+    .with_number("payload_offset", u64::try_from(error.offset).unwrap_or(u64::MAX))
+}
+
+/// A member of the wrong JSON type, or a required one that is absent (S-18).
+pub(crate) fn invalid(field: &str) -> Error {
+    Error::new(Reason::MemberInvalid).at_field(field)
+}
+
+/// The text of a member; absent and null are none.
+pub(crate) fn text_member<'v>(value: Option<&'v Value<'_>>, field: &str) -> Result<Option<&'v str>, Error> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(invalid(field)),
+    }
+}
+
+/// What both protocols refuse or report before their own tables: an error first (it outranks everything but limits), then the Responses
+/// API by name (P-11). `error` that is null, false or empty is none (S-18).
+pub(crate) fn look_for_error(value: &Value<'_>) -> Result<(), Error> {
+    match value.as_object().and_then(|object| object.get("error")) {
+        None | Some(Value::Null | Value::Bool(false)) => Ok(()),
+        Some(Value::String(text)) if text.is_empty() => Ok(()),
+        Some(error) => Err(super::provider_error(error)),
+    }
+}

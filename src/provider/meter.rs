@@ -1,0 +1,91 @@
+//! The bounds of one response (S-01..S-09), counted before anything is kept, and the region that deltas are handed over in (S-08).
+
+use super::decoder::{Delta, DeltaKind};
+use crate::error::{Error, Reason};
+use crate::limits::ProviderLimits;
+
+/// Counts of one response and the latest deltas.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    pub(crate) limits: ProviderLimits,
+    pub(crate) bytes: u64,
+    pub(crate) events: u64,
+    pub(crate) snapshots: u64,
+    pub(crate) ignored_events: u64,
+    blocks: u64,
+    calls: u64,
+    argument_bytes: u64,
+    listening: bool,
+    pub(crate) deltas: Vec<Delta>,
+    pub(crate) text: String,
+}
+
+fn over(reason: Reason, used: u64, max: u64) -> Error {
+    Error::new(reason).with_number("used", used).with_number("max", max)
+}
+
+fn add(counter: &mut u64, more: u64, max: u64, reason: Reason) -> Result<(), Error> {
+    let used = counter.saturating_add(more);
+    if used > max {
+        return Err(over(reason, used, max));
+    }
+    *counter = used;
+    Ok(())
+}
+
+impl Meter {
+    pub(crate) fn new(limits: ProviderLimits, listening: bool) -> Meter {
+        Meter {
+            limits,
+            bytes: 0,
+            events: 0,
+            snapshots: 0,
+            ignored_events: 0,
+            blocks: 0,
+            calls: 0,
+            argument_bytes: 0,
+            listening,
+            deltas: Vec::new(),
+            text: String::new(),
+        }
+    }
+
+    pub(crate) fn event(&mut self) -> Result<(), Error> {
+        add(&mut self.events, 1, self.limits.max_events, Reason::LimitEvents)
+    }
+
+    pub(crate) fn block(&mut self) -> Result<(), Error> {
+        add(&mut self.blocks, 1, self.limits.max_content_blocks, Reason::LimitContentBlocks)
+    }
+
+    pub(crate) fn call(&mut self) -> Result<(), Error> {
+        add(&mut self.calls, 1, self.limits.max_tool_calls, Reason::LimitToolCalls)?;
+        self.block()
+    }
+
+    pub(crate) fn arguments(&mut self, text: &str) -> Result<(), Error> {
+        let more = u64::try_from(text.len()).unwrap_or(u64::MAX);
+        add(&mut self.argument_bytes, more, self.limits.max_tool_argument_bytes, Reason::LimitToolArgumentBytes)
+    }
+
+    /// A snapshot of provider state: only its size is told.
+    pub(crate) fn state_snapshot(&mut self, block: usize, bytes: usize) -> Result<(), Error> {
+        self.record(DeltaKind::State, block, "", bytes)
+    }
+
+    /// One snapshot: the latest delta only, whatever came before (S-08). Counted whether or not anybody listens (S-04).
+    pub(crate) fn snapshot(&mut self, kind: DeltaKind, block: usize, text: &str) -> Result<(), Error> {
+        self.record(kind, block, text, text.len())
+    }
+
+    fn record(&mut self, kind: DeltaKind, block: usize, carried: &str, bytes: usize) -> Result<(), Error> {
+        add(&mut self.snapshots, 1, self.limits.max_snapshots, Reason::LimitSnapshots)?;
+        if self.listening {
+            let size = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+            let utf16 = size(carried.encode_utf16().count());
+            self.deltas.push(Delta { kind, block: size(block), utf16, utf8: size(bytes) });
+            self.text.push_str(carried);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+//! Token counts in one meaning for both protocols (B-07): totals, with their parts contained in them; absent is unknown, never 0.
+
+use super::Protocol;
+use crate::error::{Error, Reason};
+use crate::json::{Object, Value, canonical, quote};
+
+/// Token counts of one response.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// All input tokens.
+    pub input_tokens: Option<u64>,
+    /// Input read from a cache, part of the input.
+    pub cached_input_tokens: Option<u64>,
+    /// Input written to a cache, part of the input.
+    pub cache_write_tokens: Option<u64>,
+    /// All output tokens.
+    pub output_tokens: Option<u64>,
+    /// Reasoning, part of the output.
+    pub reasoning_tokens: Option<u64>,
+    /// The provider's own object, as canonical text.
+    pub raw_json: String,
+}
+
+fn count(object: &Object<'_>, name: &str) -> Result<Option<u64>, Error> {
+    match object.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => {
+            value.as_u64().map(Some).ok_or_else(|| Error::new(Reason::MemberInvalid).at_field(&format!("usage.{name}")))
+        }
+    }
+}
+
+fn inner(object: &Object<'_>, name: &str, member: &str) -> Result<Option<u64>, Error> {
+    match object.get(name) {
+        Some(Value::Object(details)) => count(details, member),
+        _ => Ok(None),
+    }
+}
+
+impl Usage {
+    /// Reads a provider's usage object.
+    pub(crate) fn of_wire(protocol: Protocol, object: &Object<'_>) -> Result<Usage, Error> {
+        let raw_json = canonical(&Value::Object(object.clone()));
+        match protocol {
+            Protocol::Chat => Ok(Usage {
+                input_tokens: count(object, "prompt_tokens")?,
+                cached_input_tokens: inner(object, "prompt_tokens_details", "cached_tokens")?,
+                cache_write_tokens: None,
+                output_tokens: count(object, "completion_tokens")?,
+                reasoning_tokens: inner(object, "completion_tokens_details", "reasoning_tokens")?,
+                raw_json,
+            }),
+            Protocol::Messages => {
+                let cached = count(object, "cache_read_input_tokens")?;
+                let written = count(object, "cache_creation_input_tokens")?;
+                // Messages counts only the uncached input in `input_tokens`.
+                let input = count(object, "input_tokens")?
+                    .map(|fresh| fresh.saturating_add(cached.unwrap_or(0)).saturating_add(written.unwrap_or(0)));
+                Ok(Usage {
+                    input_tokens: input,
+                    cached_input_tokens: cached,
+                    cache_write_tokens: written,
+                    output_tokens: count(object, "output_tokens")?,
+                    reasoning_tokens: None,
+                    raw_json,
+                })
+            }
+        }
+    }
+
+    /// Reads the object of the public API.
+    #[must_use]
+    pub fn read(value: &Value<'_>) -> Option<Usage> {
+        let object = value.as_object()?;
+        let part = |name: &str| match object.get(name) {
+            None | Some(Value::Null) => Some(None),
+            Some(value) => value.as_u64().map(Some),
+        };
+        Some(Usage {
+            input_tokens: part("input_tokens")?,
+            cached_input_tokens: part("cached_input_tokens")?,
+            cache_write_tokens: part("cache_write_tokens")?,
+            output_tokens: part("output_tokens")?,
+            reasoning_tokens: part("reasoning_tokens")?,
+            raw_json: object.get("raw_json").and_then(Value::as_str).unwrap_or("{}").to_owned(),
+        })
+    }
+
+    /// The object of the public API as JSON text.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let part = |value: Option<u64>| value.map_or("null".to_owned(), |count| count.to_string());
+        format!(
+            "{{\"input_tokens\":{},\"cached_input_tokens\":{},\"cache_write_tokens\":{},\"output_tokens\":{},\"reasoning_tokens\":{},\"raw_json\":{}}}",
+            part(self.input_tokens),
+            part(self.cached_input_tokens),
+            part(self.cache_write_tokens),
+            part(self.output_tokens),
+            part(self.reasoning_tokens),
+            quote(&self.raw_json),
+        )
+    }
+}
