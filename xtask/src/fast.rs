@@ -231,7 +231,7 @@ fn browser(tools: &Tools) -> Result<Count> {
     let path = std::env::join_paths(std::iter::once(tools.wasm_bindgen.clone()).chain(std::env::split_paths(&path)))?;
     let mut pack = command(tools.wasm_pack.join("wasm-pack"));
     pack.args(["test", "--headless", "--chrome", "--chromedriver"]).arg(&tools.browser.driver);
-    pack.args([".", "--test", "web"]).env("PATH", path);
+    pack.args([".", "--test", "web", "--", "--nocapture"]).env("PATH", path);
     pack.env("WASM_BINDGEN_USE_BROWSER", "1").env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", &file);
     pack.env("WASM_BINDGEN_TEST_TIMEOUT", "300").env("WASM_PACK_CACHE", tools::cache_dir().join("wasm-pack-cache"));
     rust_tests(&mut pack)
