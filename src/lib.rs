@@ -1,9 +1,17 @@
 //! turnkeep makes an LLM agent's loop bounded, gated and receipted.
-#![cfg_attr(not(target_arch = "wasm32"), forbid(unsafe_code))]
 
+pub mod budget;
+pub mod config;
+pub mod cost;
 pub mod error;
 pub mod json;
 pub mod limits;
+pub mod message;
 pub mod provider;
+pub mod step;
+pub mod tools;
 pub mod turn;
 pub mod wire;
+
+#[cfg(all(target_arch = "wasm32", feature = "js"))]
+pub mod wasm;

@@ -52,6 +52,8 @@ pub struct Origin {
     pub model_profile: String,
     /// The model the provider named, else the one of the request.
     pub model: String,
+    /// The model of the request: what provider state is bound to, since providers answer with other spellings.
+    pub asked: String,
     /// The provider's id of the response.
     pub response_id: Option<String>,
 }
@@ -352,6 +354,7 @@ fn origin(value: Option<&Value<'_>>) -> Result<Origin, Error> {
         protocol: Protocol::of_word(&text(object, "protocol")).ok_or_else(|| shape("turn.provider.protocol"))?,
         model_profile: text(object, "model_profile"),
         model: text(object, "model"),
+        asked: String::new(),
         response_id: object.get("response_id").and_then(Value::as_str).map(str::to_owned),
     })
 }

@@ -364,6 +364,7 @@ impl Decoder {
             protocol: self.config.protocol,
             model_profile: self.config.model_profile.clone(),
             model: self.config.model.clone(),
+            asked: self.config.model.clone(),
             response_id: None,
         }
     }

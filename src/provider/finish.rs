@@ -211,7 +211,7 @@ pub(crate) fn seal(parts: Parts, depth: u64, wire_names: &BTreeMap<String, Strin
             Part::State(json) if keeps_state => blocks.push(Block::State(StateBlock {
                 protocol,
                 model_profile: parts.origin.model_profile.clone(),
-                model: parts.origin.model.clone(),
+                model: parts.origin.asked.clone(),
                 json,
             })),
             Part::Call(call) if runnable => {

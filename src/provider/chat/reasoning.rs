@@ -96,27 +96,23 @@ impl Reasoning {
         self.parts.push(part.clone().into_owned());
     }
 
-    /// Everything as one JSON text: `{"message": members, "content": parts, "calls": {id: members}}`, absent where empty.
+    /// Everything as one JSON text: the members of the message, `content` with its parts that are no text, `tool_calls` with the unknown
+    /// members of each call by its id. None when nothing came.
     pub(super) fn into_json(self, calls: Object<'static>) -> Option<String> {
-        let mut message = Vec::new();
+        let mut members = Vec::new();
         for (name, text) in [("reasoning", self.reasoning), ("reasoning_content", self.reasoning_content)] {
-            message.extend(text.map(|text| format!("{}:{}", quote(name), quote(&text))));
+            members.extend(text.map(|text| format!("{}:{}", quote(name), quote(&text))));
         }
-        if !self.details.is_empty() {
-            let details = self.details.into_iter().map(Value::Object).collect();
-            message.push(format!("\"reasoning_details\":{}", ordered(&Value::Array(details))));
-        }
-        let mut out = Vec::new();
-        if !message.is_empty() {
-            out.push(format!("\"message\":{{{}}}", message.join(",")));
-        }
-        if !self.parts.is_empty() {
-            out.push(format!("\"content\":{}", ordered(&Value::Array(self.parts))));
+        let details: Vec<_> = self.details.into_iter().map(Value::Object).collect();
+        for (name, items) in [("reasoning_details", details), ("content", self.parts)] {
+            if !items.is_empty() {
+                members.push(format!("{}:{}", quote(name), ordered(&Value::Array(items))));
+            }
         }
         if !calls.is_empty() {
-            out.push(format!("\"calls\":{}", ordered(&Value::Object(calls))));
+            members.push(format!("\"tool_calls\":{}", ordered(&Value::Object(calls))));
         }
-        (!out.is_empty()).then(|| format!("{{{}}}", out.join(",")))
+        (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")))
     }
 }
 

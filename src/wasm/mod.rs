@@ -1,0 +1,7 @@
+//! The border, wasm32 only (design law 6): bytes, numbers and JSON text. Nothing throws; a refusal is JSON.
+
+mod decoder;
+mod functions;
+
+pub use decoder::Decoder;
+pub use functions::*;
