@@ -1,1 +1,93 @@
-fn main() {}
+//! turnkeep's build and checks. Run as `cargo xtask <command>`; `cargo xtask help` lists them.
+//!
+//! Exit codes: 0 good, 1 a check failed, 2 wrong usage, 3 a tool or data set is missing.
+mod acceptance;
+mod build;
+mod conformance;
+mod demo;
+mod fast;
+mod npm;
+mod planted;
+mod shell;
+mod size;
+#[path = "../../tests/support/mod.rs"]
+mod support;
+mod tools;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use pico_args::Arguments;
+
+const HELP: &str = "\
+usage: cargo xtask <command>
+
+  build                        core to wasm, bindings to JavaScript, pkg/ assembled and measured
+  test [--bless]               the fast tier: build, tests, lints, types, tarball in Node, Chromium, workerd
+                               (--bless rewrites the committed list of packed files)
+  demo [args...]               builds if needed, installs the packed package, runs examples/demo
+  conformance DIR [options]    cases and recordings of DIR against the core
+      --out FILE                 one JSON line per id, sorted
+      --runner native|node       default native; node runs the packed package
+      --mutate SEED              other ids, names and values, another order: same verdicts
+  acceptance A3|A4|A5          one acceptance figure; data from CONFORMANCE_DIR
+  planted [FILTER]             applies each tests/planted/*.patch in a copy and demands a red check
+  generate                     rewrites generated, committed files (the case list of the browser test)
+";
+
+fn main() -> ExitCode {
+    let mut args = Arguments::from_env();
+    match dispatch(&mut args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            if error.downcast_ref::<shell::Missing>().is_some() {
+                ExitCode::from(3)
+            } else if error.downcast_ref::<shell::Usage>().is_some() {
+                ExitCode::from(2)
+            } else {
+                ExitCode::from(1)
+            }
+        }
+    }
+}
+
+/// `Ok(false)` says that a check failed and has said so itself.
+fn dispatch(args: &mut Arguments) -> Result<bool> {
+    let command = args.subcommand()?;
+    match command.as_deref() {
+        Some("build") => {
+            no_more(args)?;
+            build::build().map(|()| true)
+        }
+        Some("test") => {
+            let bless = args.contains("--bless");
+            no_more(args)?;
+            fast::run(bless)
+        }
+        Some("demo") => demo::run(args.clone().finish()),
+        Some("conformance") => {
+            let options = conformance::Options::parse(args)?;
+            no_more(args)?;
+            conformance::run(&options)
+        }
+        Some("acceptance") => {
+            let id: String = args.free_from_str()?;
+            no_more(args)?;
+            acceptance::run(&id)
+        }
+        Some("planted") => planted::run_all(args.opt_free_from_str::<String>()?.as_deref()),
+        Some("generate") => conformance::generate_embedded(),
+        None | Some("help") => {
+            print!("{HELP}");
+            Ok(true)
+        }
+        Some(other) => bail!(shell::Usage(format!("no command `{other}`\n{HELP}"))),
+    }
+}
+
+fn no_more(args: &Arguments) -> Result<()> {
+    let rest = args.clone().finish();
+    if rest.is_empty() { Ok(()) } else { bail!(shell::Usage(format!("what is {rest:?}?\n{HELP}"))) }
+}

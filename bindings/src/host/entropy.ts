@@ -1,0 +1,15 @@
+/** Randomness of the platform, and ids made of it. */
+
+/** Fresh random bytes. */
+export function platformEntropy(bytes: number): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(bytes));
+}
+
+/** A UUIDv4 of 16 random bytes. */
+export function uuid(entropy: (bytes: number) => Uint8Array): string {
+  const bytes = entropy(16).slice(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,233 @@
+/**
+ * One request and its answer over `fetch`: head, body, drain, and every way it can end (S-10..S-13, S-20, S-23, S-24).
+ * The core says what to send and what the bytes mean. The key is added here and is in nothing that leaves here (P-10).
+ */
+import type { ErrorRecord, FetchLike, HostAbortSignal, Turn, TurnDelta, TurnOptions } from "../../types/index.js";
+import { DRAINING, FAILED, type ResponseEnd } from "../border.js";
+import { ResponseDecoder, type ResponseShape } from "../decoder.js";
+import { TurnkeepError } from "../errors.js";
+import { encode } from "../json.js";
+import { raised } from "../raise.js";
+import { CANCELLED, CONSUMER_LEFT } from "../turn.js";
+import { callCore } from "../wasm.js";
+import type { Clock } from "./clock.js";
+import { Halt, started } from "./halt.js";
+
+/** Milliseconds of S-10 and S-23. */
+export interface Deadlines {
+  readonly drain_ms: number;
+  readonly head_timeout_ms: number;
+  readonly idle_timeout_ms: number;
+  readonly call_timeout_ms: number;
+}
+
+/** All that one exchange needs. */
+export interface Exchange {
+  readonly url: string;
+  readonly method: string;
+  /** With the key. */
+  readonly headers: { readonly [name: string]: string };
+  readonly body: string;
+  /** To keep it out of a cause. */
+  readonly key: string;
+  readonly shape: ResponseShape;
+  readonly deadlines: Deadlines;
+  readonly fetch: FetchLike;
+  readonly clock: Clock;
+  readonly signal: HostAbortSignal | undefined;
+  readonly onDelta: TurnOptions["onDelta"];
+}
+
+/** A body of an error is read to here and no further (S-24). */
+const MAX_ERROR_BODY_BYTES = 65_536;
+/** One copy into wasm memory is never larger, so that a huge chunk meets its limit before it is kept. */
+const MAX_PUSH_BYTES = 1_048_576;
+
+/** Errors of attempts that are known to cost nothing: no head, or an HTTP error (T-03). */
+const unbilled = new WeakSet();
+
+/** Whether an attempt that ended so costs a known 0. */
+export function isUnbilled(error: unknown): boolean {
+  return typeof error === "object" && error !== null && unbilled.has(error);
+}
+
+interface Failure {
+  readonly status: number | null;
+  readonly cause: "http" | "transport" | "timeout" | "content_type";
+  readonly retry_after?: string | undefined;
+  readonly content_type?: string | undefined;
+  readonly body?: string | undefined;
+}
+
+function failure(exchange: Exchange, facts: Failure, billed: boolean, cause?: unknown): TurnkeepError {
+  const text = callCore((border) => border.http_error(encode({ ...facts, protocol: exchange.shape.protocol }, "response")));
+  const error = new TurnkeepError(JSON.parse(text) as ErrorRecord, cause === undefined || mentions(cause, exchange.key) ? {} : { cause });
+  if (!billed) unbilled.add(error);
+  return error;
+}
+
+/** Whether a transport's own error says the key, anywhere in its chain. */
+function mentions(error: unknown, key: string): boolean {
+  if (key === "") return false;
+  let at = error;
+  for (let depth = 0; depth < 16 && typeof at === "object" && at !== null; depth++) {
+    const { message, stack, cause } = at as { message?: unknown; stack?: unknown; cause?: unknown };
+    if (String(message).includes(key) || String(stack).includes(key)) return true;
+    at = cause;
+  }
+  return typeof at === "string" && at.includes(key);
+}
+
+/** What of a `Response` we use. */
+interface Answer {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null };
+  readonly body: ReadableStream<Uint8Array> | null;
+}
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
+/**
+ * Runs one exchange to its one end: a turn, a cancelled turn, or an error.
+ * @throws TurnkeepError of blame provider; LIMIT_INVALID; HOOK_FAILED when `onDelta` threw or `fetch` gave no response
+ */
+export async function runExchange(exchange: Exchange): Promise<Turn> {
+  const decoder = new ResponseDecoder(exchange.shape);
+  const halt = new Halt(exchange.clock, exchange.signal);
+  const connection = new AbortController();
+  try {
+    halt.after(exchange.deadlines.call_timeout_ms, "timeout");
+    const answer = await head(exchange, halt, connection.signal);
+    if (answer === undefined) return halt.stop === "consumer" ? CONSUMER_LEFT : CANCELLED;
+    return await body(exchange, halt, decoder, answer);
+  } finally {
+    halt.release();
+    decoder.free();
+    connection.abort();
+  }
+}
+
+/** The response head; `undefined` when the caller ended it first. */
+async function head(exchange: Exchange, halt: Halt, connection: AbortSignal): Promise<Answer | undefined> {
+  const disarm = halt.after(exchange.deadlines.head_timeout_ms, "timeout");
+  const { url, method, headers, body: text } = exchange;
+  const send = exchange.fetch as unknown as (url: string, init: object) => PromiseLike<unknown>;
+  try {
+    // A redirect is not followed: the key would go where the configuration does not say.
+    const answer = await halt.wait(started(() => send(url, { method, headers, body: text, signal: connection, redirect: "manual" })), false);
+    if (typeof (answer as Partial<Answer> | null)?.status !== "number") throw raised("hook_failed", "fetch");
+    return answer as Answer;
+  } catch (error) {
+    if (halt.stop === "timeout") throw failure(exchange, { status: null, cause: "timeout" }, false);
+    if (halt.stop !== undefined) return undefined;
+    if (TurnkeepError.is(error)) throw error;
+    throw failure(exchange, { status: null, cause: "transport" }, false, error);
+  } finally {
+    disarm();
+  }
+}
+
+async function body(exchange: Exchange, halt: Halt, decoder: ResponseDecoder, answer: Answer): Promise<Turn> {
+  const endIdle = halt.idle(exchange.deadlines.idle_timeout_ms);
+  const reader = answer.body?.getReader();
+  const type = answer.headers.get("content-type");
+  const good = answer.status >= 200 && answer.status < 300;
+  const streams = /^\s*text\/event-stream\s*(;|$)/i.test(type ?? "");
+  try {
+    if (good && (streams || !exchange.shape.stream)) return await decode(exchange, halt, decoder, reader, endIdle);
+    const text = await errorBody(halt, reader);
+    if (halt.stop === "abort" || halt.stop === "consumer") return halt.stop === "consumer" ? CONSUMER_LEFT : CANCELLED;
+    const facts = { status: answer.status, retry_after: answer.headers.get("retry-after") ?? undefined, content_type: type ?? undefined, body: text };
+    throw failure(exchange, { ...facts, cause: good ? "content_type" : "http" }, good);
+  } finally {
+    // Best effort, and nobody waits for it (S-11).
+    reader?.cancel().catch(() => undefined);
+  }
+}
+
+/** At most 64 KiB of an error's body, whatever comes of the rest. */
+async function errorBody(halt: Halt, reader: Reader | undefined): Promise<string> {
+  const text = new TextDecoder("utf-8");
+  let read = "";
+  let left = MAX_ERROR_BODY_BYTES;
+  try {
+    while (reader !== undefined && left > 0) {
+      const { done, value } = await halt.wait(reader.read());
+      if (done) break;
+      read += text.decode(value.subarray(0, left), { stream: true });
+      left -= value.length;
+    }
+  } catch {
+    // What was read is all there is: an abort or a deadline is seen by the caller, a broken body loses only its rest.
+  }
+  return read;
+}
+
+async function decode(exchange: Exchange, halt: Halt, decoder: ResponseDecoder, reader: Reader | undefined, endIdle: () => void): Promise<Turn> {
+  let end: ResponseEnd = "eof";
+  let last: readonly TurnDelta[] = [];
+  let draining = false;
+  while (reader !== undefined) {
+    const chunk = await next(halt, reader);
+    if (chunk === "failed") {
+      // Past the marker the turn is whole: whichever deadline comes first only ends the drain.
+      const over = halt.stop === "drain" || halt.stop === "timeout";
+      if (over && !draining) throw failure(exchange, { status: 200, cause: "timeout" }, true);
+      end = halt.stop === undefined ? "provider" : over ? "drain_deadline" : (halt.stop as "abort" | "consumer");
+      break;
+    }
+    if (chunk === "eof") break;
+    const deltas = feed(decoder, chunk);
+    const state = decoder.state();
+    if (state === FAILED) break;
+    if (state === DRAINING && !draining) {
+      // One absolute deadline from the marker. The last deltas wait for it: a slow reader must not hide what comes after the marker.
+      draining = true;
+      last = deltas;
+      endIdle();
+      halt.after(exchange.deadlines.drain_ms, "drain");
+    } else if (!(await tell(exchange, halt, deltas))) {
+      end = halt.stop === "consumer" ? "consumer" : "abort";
+      break;
+    }
+  }
+  if (end === "eof" || end === "drain_deadline") {
+    halt.resume();
+    if (decoder.state() !== FAILED && !(await tell(exchange, halt, last))) end = halt.stop === "consumer" ? "consumer" : "abort";
+  }
+  return decoder.finish(end);
+}
+
+async function next(halt: Halt, reader: Reader): Promise<Uint8Array | "eof" | "failed"> {
+  try {
+    const { done, value } = await halt.wait(reader.read());
+    if (halt.stop === "abort" || halt.stop === "consumer") return "failed";
+    return done ? "eof" : value;
+  } catch {
+    return "failed";
+  }
+}
+
+function feed(decoder: ResponseDecoder, chunk: Uint8Array): readonly TurnDelta[] {
+  if (!ArrayBuffer.isView(chunk)) throw raised("hook_failed", "fetch");
+  if (chunk.length <= MAX_PUSH_BYTES) return decoder.push(chunk);
+  const deltas: TurnDelta[] = [];
+  for (let from = 0; from < chunk.length && decoder.state() !== FAILED; from += MAX_PUSH_BYTES)
+    deltas.push(...decoder.push(chunk.subarray(from, from + MAX_PUSH_BYTES)));
+  return deltas;
+}
+
+/** Hands deltas on, one after another. False when the caller ended the call meanwhile. */
+async function tell(exchange: Exchange, halt: Halt, deltas: readonly TurnDelta[]): Promise<boolean> {
+  const { onDelta } = exchange;
+  if (onDelta === undefined) return true;
+  for (const delta of deltas) {
+    try {
+      await halt.wait(started(() => onDelta(delta)), false);
+    } catch (error) {
+      if (halt.stop === "abort" || halt.stop === "consumer") return false;
+      if (halt.stop === "timeout") throw failure(exchange, { status: 200, cause: "timeout" }, true);
+      throw raised("hook_failed", "onDelta", error);
+    }
+  }
+  return true;
+}

@@ -1,0 +1,153 @@
+/**
+ * The loop (L-01..L-08): asks the core what comes next and does it. Knows no rule: order, admission, budgets and endings are the core's.
+ */
+import type {
+  AgentEvent, AgentTaskCheckpoint, AgentTaskResult, ExecuteTurnInput, GovernedAgentLoopOptions, ModelProfile, ToolDefinition, ToolPolicy, TurnOptions,
+} from "../types/index.js";
+import { modelProfile } from "./config.js";
+import { TurnkeepError, withCheckpoint } from "./errors.js";
+import { historyOf, messagesJson } from "./history.js";
+import { uuid } from "./host/entropy.js";
+import { encode } from "./json.js";
+import type { Done } from "./machine.js";
+import { raised } from "./raise.js";
+import { configOf } from "./runtime.js";
+import { guardOf, Task, taskOf } from "./task.js";
+
+/** The run behind the options: the caller's, or one without budgets for this loop alone. */
+interface Ground {
+  readonly task: Task;
+  readonly inner: GovernedAgentLoopOptions["runtime"];
+  readonly own: boolean;
+}
+
+function groundOf(options: GovernedAgentLoopOptions): Ground {
+  const guard = guardOf(options.runtime);
+  const task = options.task_run === undefined ? undefined : taskOf(options.task_run);
+  if (guard?.task !== task || (options.task_run !== undefined && task === undefined)) throw raised("runtime_not_guarded");
+  if (guard !== undefined) {
+    if (options.max_tool_calls_per_session !== undefined) throw raised("invalid_input", "max_tool_calls_per_session");
+    return { task: guard.task, inner: guard.inner, own: false };
+  }
+  const task_id = options.session_id ?? uuid((bytes) => crypto.getRandomValues(new Uint8Array(bytes)));
+  const unbounded = { max_steps: null, max_cost_usd: null, max_duration_s: null };
+  const given = { task_id, tenant_subject: "local", actor_ref: "local", limits: unbounded };
+  const { max_tool_calls_per_session } = options;
+  const extra = max_tool_calls_per_session === undefined ? {} : { max_tool_calls_per_session };
+  return { task: new Task(given, false, extra), inner: options.runtime, own: true };
+}
+
+/** Runs the loop to its end (types/loop.d.ts). */
+export async function runGovernedAgentLoop(options: GovernedAgentLoopOptions): Promise<AgentTaskResult> {
+  const ground = groundOf(options);
+  const { task } = ground;
+  const onEvent = options.onEvent;
+  task.enter(options.signal as AbortSignal | undefined, onEvent === undefined ? undefined : (event) => onEvent(whole(task, event)));
+  try {
+    return await drive(ground, options);
+  } catch (error) {
+    throw attach(task, error);
+  } finally {
+    task.leave();
+    if (ground.own) task.dispose();
+  }
+}
+
+async function drive({ task, inner }: Ground, options: GovernedAgentLoopOptions): Promise<AgentTaskResult> {
+  const { machine } = task;
+  await machine.send(startJson(task, inner, options));
+  for (;;) {
+    if (machine.moment?.type !== "done") await task.announceEnd();
+    const moment = machine.moment;
+    switch (moment?.type) {
+      case "call_model":
+        await task.callModel(inner, inputOf(task, options), { onDelta: deltaOf(options, moment.step_id) });
+        break;
+      case "execute_tool":
+        await task.callTool(inner);
+        break;
+      case "ready":
+        machine.take();
+        break;
+      case "done":
+        if (task.failure !== undefined) throw task.failure;
+        return resultOf(task, moment);
+      case undefined:
+        await machine.send('{"type":"clear"}');
+        if (machine.moment === undefined) throw raised("internal");
+    }
+  }
+}
+
+function resultOf(task: Task, { result }: Done): AgentTaskResult {
+  const checkpoint = task.machine.read<AgentTaskCheckpoint>("checkpoint_json");
+  const whole = { ...result, checkpoint } as AgentTaskResult;
+  return whole.outcome === "cancelled" ? { ...whole, cause: task.cause } : whole;
+}
+
+/** The core's last event lacks what only the host has. */
+function whole(task: Task, event: AgentEvent): AgentEvent {
+  return event.type === "stopped" ? { type: "stopped", result: resultOf(task, { type: "done", result: event.result }) } : event;
+}
+
+function inputOf(task: Task, options: GovernedAgentLoopOptions): ExecuteTurnInput {
+  const history = historyOf(task.machine.text("messages_json"));
+  const input = { session_id: options.session_id ?? task.options.task_id, model_profile: options.model_profile, messages: history };
+  return { ...input, tool_catalog: options.tools ?? [], stream: options.stream ?? true };
+}
+
+function deltaOf({ onEvent }: GovernedAgentLoopOptions, step_id: string): TurnOptions["onDelta"] {
+  return onEvent === undefined ? undefined : (delta) => onEvent({ step_id, ...delta });
+}
+
+interface OfferedTool extends ToolDefinition {
+  readonly policy: ToolPolicy | null;
+  readonly policy_failed?: boolean;
+}
+
+/** Each name is asked about once (K-06). */
+function offered(task: Task, tools: readonly ToolDefinition[]): readonly OfferedTool[] {
+  const { toolPolicy } = task.options;
+  const known = new Map<string, ToolPolicy | null | undefined>();
+  return tools.map(({ name, description, input_schema }) => {
+    if (!known.has(name)) known.set(name, policyFor(toolPolicy, name));
+    const policy = known.get(name);
+    return { name, description, input_schema, ...(policy === undefined ? { policy: null, policy_failed: true } : { policy }) };
+  });
+}
+
+/** `null`: no such tool. `undefined`: the hook threw, which denies. */
+function policyFor(toolPolicy: Task["options"]["toolPolicy"], name: string): ToolPolicy | null | undefined {
+  if (toolPolicy === undefined) return {};
+  try {
+    return toolPolicy(name) ?? null;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The model, where it is known to be of our runtime: a cost cap without prices then stops before the first call (B-06). */
+function modelOf(task: Task, inner: Ground["inner"], model_profile: string): object | null {
+  const config = configOf(inner);
+  if (config === undefined) return null;
+  const profile: ModelProfile = modelProfile(config, model_profile);
+  if (profile.prices === undefined && task.options.costOfUsage !== undefined) return null;
+  return { model_profile, protocol: profile.protocol, model: profile.model, prices: profile.prices ?? null };
+}
+
+function startJson(task: Task, inner: Ground["inner"], options: GovernedAgentLoopOptions): string {
+  const tools = encode(offered(task, options.tools ?? []), "tools");
+  const model = encode(modelOf(task, inner, options.model_profile), "model_profile");
+  const system = options.system === undefined ? "" : `,"system":${encode(options.system, "system")}`;
+  return `{"type":"start","messages":${messagesJson(options.messages)}${system},"tools":${tools},"model":${model}}`;
+}
+
+/** Everything thrown by a loop that had begun carries the checkpoint, if there still is one (L-08). */
+function attach(task: Task, error: unknown): unknown {
+  if (!TurnkeepError.is(error) || error.checkpoint !== undefined) return error;
+  try {
+    return withCheckpoint(error, task.machine.read<AgentTaskCheckpoint>("checkpoint_json"));
+  } catch {
+    return error;
+  }
+}

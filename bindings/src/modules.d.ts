@@ -1,0 +1,8 @@
+declare module "*.wasm?module" {
+  const module: WebAssembly.Module;
+  export default module;
+}
+declare module "*.wasm" {
+  const module: WebAssembly.Module;
+  export default module;
+}

@@ -1,0 +1,76 @@
+//! `acceptance ID`: one figure on the last line, with the number of checks and the seed. No checks is a failure.
+mod jcs;
+mod json;
+mod sse;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+use crate::shell::{Missing, Usage, in_ci, stage};
+
+/// The seed of every random part, printed with the figure.
+const SEED: u64 = 20_260_101;
+
+/// What one figure is made of.
+#[derive(Debug, Default)]
+pub struct Figure {
+    checks: usize,
+    wrong: Vec<String>,
+}
+
+impl Figure {
+    fn check(&mut self, right: bool, what: impl FnOnce() -> String) {
+        self.checks += 1;
+        if !right {
+            self.wrong.push(what());
+        }
+    }
+}
+
+pub fn run(id: &str) -> Result<bool> {
+    let (title, figure): (&str, fn(&Path) -> Result<Figure>) = match id {
+        "A3" => ("event streams", sse::run),
+        "A4" => ("JSON and UTF-8", json::run),
+        "A5" => ("canonical form", jcs::run),
+        _ => bail!(Usage(format!("no acceptance figure `{id}`: A3, A4 or A5"))),
+    };
+    let Some(dir) = data_dir()? else {
+        println!("{id} NOT CHECKED: set CONFORMANCE_DIR to the folder that holds vectors/");
+        return Ok(true);
+    };
+    let figure = stage(&format!("{id}: {title}"), || figure(&dir))?;
+    for wrong in figure.wrong.iter().take(40) {
+        println!("    FAIL {wrong}");
+    }
+    let right = figure.checks - figure.wrong.len().min(figure.checks);
+    let share = if figure.checks == 0 { 0.0 } else { right as f64 * 100.0 / figure.checks as f64 };
+    println!("{id} {share:.3} % right, {} checks, {} wrong, seed {SEED}", figure.checks, figure.wrong.len());
+    Ok(figure.checks > 0 && figure.wrong.is_empty())
+}
+
+/// The data, if any. A path that was given, or CI, makes missing data a failure.
+fn data_dir() -> Result<Option<PathBuf>> {
+    let given = std::env::var_os("CONFORMANCE_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    match given {
+        Some(dir) if dir.join("vectors").is_dir() => Ok(Some(dir)),
+        Some(dir) => bail!(Missing(format!("{}/vectors, from CONFORMANCE_DIR", dir.display()))),
+        None if in_ci() => bail!(Missing("CONFORMANCE_DIR, the folder that holds vectors/".into())),
+        None => Ok(None),
+    }
+}
+
+/// The halves of a set that are there, `open` and `held`; none is a failure.
+fn halves(base: PathBuf, ending: &str) -> Result<Vec<PathBuf>> {
+    let found: Vec<PathBuf> =
+        ["open", "held"].iter().map(|half| base.join(format!("{half}{ending}"))).filter(|path| path.exists()).collect();
+    if found.is_empty() {
+        bail!(Missing(format!("{}/open{ending}", base.display())));
+    }
+    Ok(found)
+}
+
+fn hex_bytes(text: &str) -> Result<Vec<u8>> {
+    let digits: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
+    digits.chunks(2).map(|pair| u8::from_str_radix(&pair.iter().collect::<String>(), 16).map_err(Into::into)).collect()
+}
