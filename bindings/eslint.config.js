@@ -1,12 +1,13 @@
-// Lints of the bindings (typed) and of the plain JavaScript around them: scripts, tests, examples.
+// Lints of the bindings (typed) and of the plain JavaScript around them: scripts, tests, examples. Run from the root:
+// node bindings/node_modules/eslint/bin/eslint.js --config bindings/eslint.config.js bindings tests/js examples
 import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["**/node_modules/**", "src/generated/**", "types/**"] },
+  { ignores: ["**/node_modules/**", "**/generated/**", "**/bindings/types/**"] },
   js.configs.recommended,
   {
-    files: ["src/**/*.ts"],
+    files: ["**/bindings/src/**/*.ts"],
     extends: [...tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -17,6 +18,9 @@ export default tseslint.config(
       "@typescript-eslint/consistent-type-imports": "error",
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
       "@typescript-eslint/no-unnecessary-condition": "off",
+      "@typescript-eslint/no-unnecessary-type-parameters": "off",
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
     },
   },
   {

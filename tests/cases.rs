@@ -1,4 +1,5 @@
 //! The committed cases against the core, natively: each as in its file, whole, byte by byte, at every cut.
+#![allow(clippy::unwrap_used, clippy::panic)]
 mod support;
 
 use std::collections::BTreeMap;

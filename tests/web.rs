@@ -1,10 +1,11 @@
 //! The committed cases against the core as wasm, in a headless browser:
 //! `wasm-pack test --headless --chrome . --test web` (or `cargo xtask test`, which finds the tools).
 #![cfg(target_arch = "wasm32")]
+#![allow(clippy::panic)]
 
-mod support;
 #[path = "support/embedded.rs"]
 mod embedded;
+mod support;
 
 use support::check::Tally;
 use wasm_bindgen_test::{console_log, wasm_bindgen_test};

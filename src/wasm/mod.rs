@@ -2,6 +2,10 @@
 
 mod decoder;
 mod functions;
+mod run;
 
 pub use decoder::Decoder;
 pub use functions::*;
+pub use run::Run;
+
+use functions::refusal;

@@ -88,8 +88,7 @@ impl Case {
             _ => return Err("limits is no object".into()),
         };
         let stream = file["stream"].as_bool().ok_or("no `stream`")?;
-        let job =
-            Job { protocol: word("protocol")?, stream, limits, body: chunks.concat(), ending, status: None };
+        let job = Job { protocol: word("protocol")?, stream, limits, body: chunks.concat(), ending, status: None };
         Ok(Case { id, job, reads, fixed_reads, expect: file["expect"].clone() })
     }
 }

@@ -10,9 +10,9 @@ impl Rng {
 
     /// A stream of its own for each text, so that adding a case does not change the others.
     pub fn for_text(seed: u64, text: &str) -> Rng {
-        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+        let hash = text
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
         Rng(seed ^ hash)
     }
 

@@ -85,7 +85,5 @@ fn member(got: &Verdict, name: &str) -> Option<Value> {
 }
 
 fn reasoning_text(got: &Verdict) -> Option<String> {
-    ["reasoning", "reasoning_content"]
-        .iter()
-        .find_map(|name| member(got, name)?.as_str().map(str::to_owned))
+    ["reasoning", "reasoning_content"].iter().find_map(|name| member(got, name)?.as_str().map(str::to_owned))
 }

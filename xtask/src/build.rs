@@ -24,10 +24,9 @@ pub fn pkg() -> PathBuf {
 pub fn build() -> Result<()> {
     tools::wasm_target()?;
     stage("cargo build: the core for wasm32", || {
-        run(cargo().args(["build", "--release", "--lib", "-p", "turnkeep", "--features", "js"]).args([
-            "--target",
-            tools::WASM_TARGET,
-        ]))
+        run(cargo()
+            .args(["build", "--release", "--lib", "-p", "turnkeep", "--features", "js"])
+            .args(["--target", tools::WASM_TARGET]))
     })?;
     let glue = stage("wasm-bindgen: the glue", bind)?;
     npm::install()?;
@@ -91,11 +90,7 @@ fn bind() -> Result<Glue> {
         .remove_producers_section(true)
         .generate(&out)?;
     ensure!(!out.join("snippets").exists(), "the glue has snippets: JavaScript inside the Rust core is not allowed");
-    Ok(Glue {
-        js: out.join("turnkeep_bg.js"),
-        types: out.join("turnkeep.d.ts"),
-        wasm: out.join("turnkeep_bg.wasm"),
-    })
+    Ok(Glue { js: out.join("turnkeep_bg.js"), types: out.join("turnkeep.d.ts"), wasm: out.join("turnkeep_bg.wasm") })
 }
 
 /// Optimised bytes, kept by the hash of what went in, since this is the slowest stage of a warm build.

@@ -77,9 +77,7 @@ pub fn install_tarball(packed: &Packed) -> Result<PathBuf> {
             .args(["install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"])
             .args(["--install-links", "--ignore-scripts", "--prefer-offline"])
             .arg(&packed.tarball);
-        for peer in ["zod"] {
-            npm.arg(root().join("bindings/node_modules").join(peer));
-        }
+        npm.arg(root().join("bindings/node_modules/zod"));
         run(&mut npm)?;
         write(&stamp, digest.as_bytes())?;
     }

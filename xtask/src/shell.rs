@@ -32,8 +32,8 @@ impl std::error::Error for Usage {}
 
 /// The repository. Read at run time, since two worktrees may share one target folder.
 pub fn root() -> PathBuf {
-    let manifest = std::env::var_os("CARGO_MANIFEST_DIR")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    let manifest =
+        std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
     manifest.parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
 }
 

@@ -1,5 +1,5 @@
 //! A5: RFC 8785 files and the published sequence of numbers.
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
 use turnkeep::json::{canonical, parse_bytes};
@@ -7,7 +7,7 @@ use turnkeep::json::{canonical, parse_bytes};
 use super::{Figure, halves, hex_bytes};
 use crate::shell::{files_below, read};
 
-pub fn run(dir: &PathBuf) -> Result<Figure> {
+pub fn run(dir: &Path) -> Result<Figure> {
     let mut figure = Figure::default();
     let (mut files, mut numbers) = (0, 0);
     for half in halves(dir.join("vectors/jcs"), "")? {
@@ -20,11 +20,13 @@ pub fn run(dir: &PathBuf) -> Result<Figure> {
             figure.check(got.as_bytes() == wanted.trim_ascii_end(), || format!("{}: {got}", input.display()));
             let hex = half.join("outhex").join(name).with_extension("txt");
             let wanted = hex_bytes(&String::from_utf8(read(&hex)?)?)?;
-            figure.check(got.as_bytes() == wanted, || format!("{}: other bytes than {}", input.display(), hex.display()));
+            figure
+                .check(got.as_bytes() == wanted, || format!("{}: other bytes than {}", input.display(), hex.display()));
         }
-        for list in files_below(&half, ".txt")?.iter().filter(|file| {
-            file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("es6-numbers"))
-        }) {
+        for list in files_below(&half, ".txt")?
+            .iter()
+            .filter(|file| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("es6-numbers")))
+        {
             for line in String::from_utf8(read(list)?)?.lines().filter(|line| !line.is_empty()) {
                 numbers += 1;
                 check_number(line, &mut figure)?;

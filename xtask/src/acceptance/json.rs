@@ -1,5 +1,5 @@
 //! A4: JSONTestSuite (what it leaves open is in `tests/json-i-table.json`) and the UTF-8 set.
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use turnkeep::provider::{Decoder, DecoderConfig, End, Outcome, Protocol};
 use super::{Figure, halves, hex_bytes};
 use crate::shell::{files_below, read, read_json, root};
 
-pub fn run(dir: &PathBuf) -> Result<Figure> {
+pub fn run(dir: &Path) -> Result<Figure> {
     let mut figure = Figure::default();
     let table = read_json(&root().join("tests/json-i-table.json"))?;
     let (mut files, mut lines) = (0, 0);

@@ -3,7 +3,7 @@ mod jcs;
 mod json;
 mod sse;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
@@ -29,7 +29,7 @@ impl Figure {
 }
 
 pub fn run(id: &str) -> Result<bool> {
-    let (title, figure): (&str, fn(&PathBuf) -> Result<Figure>) = match id {
+    let (title, figure): (&str, fn(&Path) -> Result<Figure>) = match id {
         "A3" => ("event streams", sse::run),
         "A4" => ("JSON and UTF-8", json::run),
         "A5" => ("canonical form", jcs::run),
@@ -72,8 +72,5 @@ fn halves(base: PathBuf, ending: &str) -> Result<Vec<PathBuf>> {
 
 fn hex_bytes(text: &str) -> Result<Vec<u8>> {
     let digits: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
-    digits
-        .chunks(2)
-        .map(|pair| u8::from_str_radix(&pair.iter().collect::<String>(), 16).map_err(Into::into))
-        .collect()
+    digits.chunks(2).map(|pair| u8::from_str_radix(&pair.iter().collect::<String>(), 16).map_err(Into::into)).collect()
 }

@@ -1,5 +1,5 @@
 //! A3: the event-stream vectors, at every cut, every two cuts of short bodies, byte by byte, and 1,000 random splits.
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
 use serde_json::Value;
@@ -20,7 +20,7 @@ struct Read {
     retry: Option<u64>,
 }
 
-pub fn run(dir: &PathBuf) -> Result<Figure> {
+pub fn run(dir: &Path) -> Result<Figure> {
     let mut figure = Figure::default();
     let mut vectors = 0;
     for file in halves(dir.join("vectors/sse"), ".json")? {

@@ -60,9 +60,11 @@ pub fn run(options: &Options) -> Result<bool> {
     }
 
     let seed = options.mutate.unwrap_or(crate::support::check::SEED);
-    let case_results = stage(&format!("cases, runner {}", options.runner), || cases::run(&cases, runner.as_mut(), seed))?;
-    let recording_results =
-        stage(&format!("recordings, runner {}", options.runner), || recordings::run(&recordings, runner.as_mut(), seed))?;
+    let case_results =
+        stage(&format!("cases, runner {}", options.runner), || cases::run(&cases, runner.as_mut(), seed))?;
+    let recording_results = stage(&format!("recordings, runner {}", options.runner), || {
+        recordings::run(&recordings, runner.as_mut(), seed)
+    })?;
 
     let mut lines: Vec<Line> = case_results.iter().map(|result| result.line()).collect();
     lines.extend(recording_results.iter().map(|result| result.line()));
@@ -100,7 +102,9 @@ pub fn generate_embedded() -> Result<bool> {
         if line.trim_end().len() <= 120 {
             text.push_str(&line);
         } else {
-            text.push_str(&format!("    (\n        \"{name}\",\n        include_str!(\"../cases/turns/{name}\"),\n    ),\n"));
+            text.push_str(&format!(
+                "    (\n        \"{name}\",\n        include_str!(\"../cases/turns/{name}\"),\n    ),\n"
+            ));
         }
     }
     text.push_str("];\n");

@@ -13,12 +13,14 @@ use super::data::{CaseFile, read_case};
 use crate::support::rng::Rng;
 
 /// Words that a protocol gives a meaning: never renamed, never made.
-const PROTOCOL_WORDS: &[&str] = &[
-    "assistant", "auto", "call", "chat", "content", "content_filter", "custom", "delta", "direct", "end_turn", "error",
-    "function", "function_call", "id", "index", "input", "length", "max_tokens", "message", "model", "name", "null",
-    "pause_turn", "ping", "refusal", "role", "stop", "stop_sequence", "system", "text", "thinking", "tool",
-    "tool_calls", "tool_use", "type", "usage", "user",
-];
+const PROTOCOL_WORDS: &str = "\
+    assistant auto call chat content content_filter custom delta direct end_turn error function \
+    function_call id index input length max_tokens message model name null pause_turn ping refusal role \
+    stop stop_sequence system text thinking tool tool_calls tool_use type usage user";
+
+fn is_protocol_word(word: &str) -> bool {
+    PROTOCOL_WORDS.split_whitespace().any(|known| known == word)
+}
 
 #[derive(Default)]
 pub struct Renamed {
@@ -41,10 +43,10 @@ pub fn all(cases: &mut [CaseFile], seed: u64) -> Result<Renamed> {
         let mut rng = Rng::for_text(seed, &file.case.id);
         let words = words(&file.json);
         let bytes = file.case.job.body.clone();
-        let mut taken: BTreeSet<String> = PROTOCOL_WORDS.iter().map(|word| (*word).to_owned()).collect();
+        let mut taken: BTreeSet<String> = PROTOCOL_WORDS.split_whitespace().map(str::to_owned).collect();
         let mut table = BTreeMap::new();
         for (word, kind) in &words {
-            if PROTOCOL_WORDS.contains(&word.as_str()) || !stands_quoted(&bytes, word) {
+            if is_protocol_word(word) || !stands_quoted(&bytes, word) {
                 continue;
             }
             if let Some(other) = other_word(word, &bytes, &taken, &mut rng) {

@@ -93,15 +93,11 @@ impl Runner for Node {
             return Ok(Err(trouble.to_owned()));
         }
         let texts = answer["texts"].as_array().ok_or_else(|| anyhow!("the node worker gave no texts"))?;
-        let verdicts: Vec<Verdict> = texts
-            .iter()
-            .map(|text| read_verdict(text.as_str().unwrap_or_default()))
-            .collect::<Result<_>>()?;
+        let verdicts: Vec<Verdict> =
+            texts.iter().map(|text| read_verdict(text.as_str().unwrap_or_default())).collect::<Result<_>>()?;
         let of_plan = answer["of_plan"].as_array().ok_or_else(|| anyhow!("the node worker gave no plans"))?;
-        let each: Option<Vec<Verdict>> = of_plan
-            .iter()
-            .map(|place| verdicts.get(usize::try_from(place.as_u64()?).ok()?).cloned())
-            .collect();
+        let each: Option<Vec<Verdict>> =
+            of_plan.iter().map(|place| verdicts.get(usize::try_from(place.as_u64()?).ok()?).cloned()).collect();
         let each = each.context("the node worker named a text that it did not give")?;
         if each.len() != plans.len() {
             return Ok(Err(format!("{} answers for {} ways of reading", each.len(), plans.len())));

@@ -134,7 +134,13 @@ pub fn recordings(recordings: &[Recording], results: &[RecordingResult]) -> Resu
             (None, true, true) => total.skipped += 1,
             (None, true, false) => {
                 total.failed += 1;
-                println!("    FAIL {}: {} instead of {} ({})", result.file, result.brief(), result.expected, result.why);
+                println!(
+                    "    FAIL {}: {} instead of {} ({})",
+                    result.file,
+                    result.brief(),
+                    result.expected,
+                    result.why
+                );
             }
             (None, false, true) => {
                 total.failed += 1;
@@ -190,7 +196,10 @@ fn rule_table(results: &[RecordingResult]) {
 /// The share of real, unedited, successful answers within the contract's scope that strictness refuses.
 fn strictness(recordings: &[Recording], results: &[RecordingResult]) {
     const OUT_OF_SCOPE: [&str; 4] = ["P-04", "P-11", "P-12", "P-16"];
-    println!("strict rejects of wire recordings with a 2xx status, out of scope ({}) left out", OUT_OF_SCOPE.join(", "));
+    println!(
+        "strict rejects of wire recordings with a 2xx status, out of scope ({}) left out",
+        OUT_OF_SCOPE.join(", ")
+    );
     for (protocol, most) in [("chat", 4.0), ("messages", 1.0)] {
         let (mut all, mut rejected) = (0, 0);
         for (recording, result) in recordings.iter().zip(results) {
