@@ -83,7 +83,7 @@ export class Halt {
         (error: unknown) => {
           if (this.#wake !== halted) return;
           this.#rest();
-          reject(error instanceof Error ? error : new Error("a host promise was rejected", { cause: error }));
+          reject(error);
         },
       );
       if (this.#stop !== undefined) halted();
