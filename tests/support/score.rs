@@ -79,9 +79,10 @@ fn states(got: &Verdict) -> Option<Vec<Value>> {
     got.provider_state.iter().map(|text| serde_json::from_str(text).ok()).collect()
 }
 
-/// A member of the Chat state, which keeps what belongs to the message apart from what belongs to a call.
+/// A member of the Chat state, which is one object.
 fn member(got: &Verdict, name: &str) -> Option<Value> {
-    states(got)?.into_iter().find_map(|state| state["message"].get(name).cloned())
+    let states = states(got)?;
+    states.iter().find_map(|state| state.get(name).or_else(|| state["message"].get(name)).cloned())
 }
 
 fn reasoning_text(got: &Verdict) -> Option<String> {
