@@ -63,7 +63,7 @@ export function runAgent(options: RunAgentOptions): AgentRun {
   const stop = new AbortController();
   const onAbort = (): void => { stop.abort((signal as AbortSignal).reason); };
   if (signal?.aborted === true) onAbort();
-  else (signal as AbortSignal | undefined)?.addEventListener("abort", onAbort, { once: true });
+  else (signal)?.addEventListener("abort", onAbort, { once: true });
   events.onLeave = () => { if (options.on_disconnect !== "continue") stop.abort(READER_LEFT); };
 
   const loop = async (): Promise<AgentTaskResult> => {
@@ -81,7 +81,7 @@ export function runAgent(options: RunAgentOptions): AgentRun {
       events.fail(error);
       throw error;
     } finally {
-      (signal as AbortSignal | undefined)?.removeEventListener("abort", onAbort);
+      (signal)?.removeEventListener("abort", onAbort);
       run[Symbol.dispose]();
     }
   };

@@ -15,9 +15,9 @@ const DEFAULTS: ReadClass = { auto_approve_allowed: false, expires_in_s: 900, di
 export function createApprovalClassRegistry(classes: ApprovalClasses | undefined, policies?: readonly ApprovalPolicy[]): ApprovalClassRegistry {
   const config = readAgentRuntimeConfig({ models: {}, approval_classes: classes ?? {}, ...(policies === undefined ? {} : { policies }) });
   const known = new Map<string, ReadClass>();
-  for (const [name, { title: _title, ...terms }] of Object.entries(config.approval_classes ?? {})) {
-    const given = Object.fromEntries(Object.entries(terms).filter(([, value]) => value !== undefined && value !== null));
-    known.set(name, Object.freeze({ ...DEFAULTS, ...given }));
+  for (const [name, terms] of Object.entries(config.approval_classes ?? {})) {
+    const given = Object.entries(terms).filter(([term, value]) => term !== "title" && value !== undefined && value !== null);
+    known.set(name, Object.freeze({ ...DEFAULTS, ...Object.fromEntries(given) }));
   }
   return Object.freeze({
     get: (approval_class: string) => known.get(approval_class),

@@ -23,7 +23,7 @@ const read = new WeakSet<AgentRuntimeConfig>();
 export function readAgentRuntimeConfig(value: unknown): AgentRuntimeConfig {
   if (typeof value === "object" && value !== null && read.has(value as AgentRuntimeConfig)) return value as AgentRuntimeConfig;
   const text = encode(value, "agent_runtime");
-  const config = frozen(accepted<AgentRuntimeConfig>(callCore((border) => border.read_config(text))).value);
+  const config = frozen(accepted(callCore((border) => border.read_config(text))).value as AgentRuntimeConfig);
   read.add(config);
   return config;
 }

@@ -73,8 +73,8 @@ export class ResponseDecoder {
   finish(end: ResponseEnd): Turn {
     try {
       const answer = this.#core.use((raw) => raw.finish(end));
-      const { value, json } = accepted<Turn>(answer);
-      return remember(value, json);
+      const { value, json } = accepted(answer);
+      return remember(value as Turn, json);
     } finally {
       this.free();
     }

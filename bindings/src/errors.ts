@@ -95,7 +95,7 @@ export function localError(code: keyof typeof LOCAL, message: string, cause?: un
 
 /** The same error with the run's checkpoint on it (L-08). */
 export function withCheckpoint(error: PublicTurnkeepError, checkpoint: AgentTaskCheckpoint): TurnkeepError {
-  const copy = new TurnkeepError(TurnkeepError.prototype.toJSON.call(error), { ...(error.cause === undefined ? {} : { cause: error.cause }), checkpoint });
+  const copy = new TurnkeepError(error.toJSON(), { ...(error.cause === undefined ? {} : { cause: error.cause }), checkpoint });
   if (error.stack !== undefined) copy.stack = error.stack;
   return copy;
 }

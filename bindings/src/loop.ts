@@ -42,7 +42,7 @@ export async function runGovernedAgentLoop(options: GovernedAgentLoopOptions): P
   const ground = groundOf(options);
   const { task } = ground;
   const onEvent = options.onEvent;
-  task.enter(options.signal as AbortSignal | undefined, onEvent === undefined ? undefined : (event) => onEvent(whole(task, event)));
+  task.enter(options.signal, onEvent === undefined ? undefined : (event) => onEvent(whole(task, event)));
   try {
     return await drive(ground, options);
   } catch (error) {
@@ -80,7 +80,7 @@ async function drive({ task, inner }: Ground, options: GovernedAgentLoopOptions)
 }
 
 function resultOf(task: Task, { result }: Done): AgentTaskResult {
-  const checkpoint = task.machine.read<AgentTaskCheckpoint>("checkpoint_json");
+  const checkpoint = task.machine.read("checkpoint_json") as AgentTaskCheckpoint;
   const whole = { ...result, checkpoint } as AgentTaskResult;
   return whole.outcome === "cancelled" ? { ...whole, cause: task.cause } : whole;
 }
@@ -146,7 +146,7 @@ function startJson(task: Task, inner: Ground["inner"], options: GovernedAgentLoo
 function attach(task: Task, error: unknown): unknown {
   if (!TurnkeepError.is(error) || error.checkpoint !== undefined) return error;
   try {
-    return withCheckpoint(error, task.machine.read<AgentTaskCheckpoint>("checkpoint_json"));
+    return withCheckpoint(error, task.machine.read("checkpoint_json") as AgentTaskCheckpoint);
   } catch {
     return error;
   }

@@ -125,7 +125,7 @@ export class Machine {
   async #save(cause: "claim" | "step" | "stop"): Promise<void> {
     const { onCheckpoint } = this.listener;
     if (onCheckpoint === undefined) return;
-    const checkpoint = this.read<AgentTaskCheckpoint>("checkpoint_json");
+    const checkpoint = this.read("checkpoint_json") as AgentTaskCheckpoint;
     try {
       await started(() => onCheckpoint(checkpoint, cause));
     } catch (error) {
@@ -146,8 +146,8 @@ export class Machine {
   }
 
   /** One of the core's readers, as a value of the caller's own. */
-  read<T>(reader: "messages_json" | "steps_json" | "spend_json" | "checkpoint_json"): T {
-    return JSON.parse(this.text(reader)) as T;
+  read(reader: "messages_json" | "steps_json" | "spend_json" | "checkpoint_json"): unknown {
+    return JSON.parse(this.text(reader)) as unknown;
   }
 
   /** Frees it. Idempotent. */

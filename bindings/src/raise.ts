@@ -22,8 +22,8 @@ export function raised(reason: RaisedReason, field?: string, cause?: unknown): T
 }
 
 /** Reads `{"ok": value}` or throws what `{"error": record}` says. Gives the text of the value too. */
-export function accepted<T>(answer: string): { readonly value: T; readonly json: string } {
-  const read = JSON.parse(answer) as { readonly ok: T } | { readonly error: ErrorRecord };
+export function accepted(answer: string): { readonly value: unknown; readonly json: string } {
+  const read = JSON.parse(answer) as { readonly ok: unknown } | { readonly error: ErrorRecord };
   if ("error" in read) throw new TurnkeepError(read.error);
   return { value: read.ok, json: answer.slice('{"ok":'.length, -1) };
 }

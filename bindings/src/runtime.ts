@@ -41,7 +41,7 @@ export function configOf(runtime: AgentRuntime): AgentRuntimeConfig | undefined 
 export function createFetchRuntime(options: FetchRuntimeOptions): AgentRuntime {
   const config = readAgentRuntimeConfig(options.config);
   const clock = clockOf(options.host);
-  const send: FetchLike = options.fetch ?? (globalThis.fetch as unknown as FetchLike);
+  const send: FetchLike = options.fetch ?? (globalThis.fetch);
   const tools = options.tools ?? {};
   const runtime: AgentRuntime = Object.freeze({
     executeTurn: async (input: ExecuteTurnInput, { signal, onDelta }: TurnOptions): Promise<Turn> => {
@@ -69,11 +69,12 @@ export function createFetchRuntime(options: FetchRuntimeOptions): AgentRuntime {
 
 /** The request as the core writes it. The history goes over as text where we have it, so that no digit is lost. */
 function write(profile: ModelProfile, input: ExecuteTurnInput): ProviderRequest {
-  const { messages, intent_catalog, ...rest } = input;
-  const head = encode({ ...rest, ...(intent_catalog === undefined ? {} : { intent_catalog: null }) }, "input");
+  const { messages, ...rest } = input;
+  // The deprecated member may hold anything, also what is not JSON: it is not sent, which is how it is ignored (P-09).
+  const head = encode({ ...rest, intent_catalog: undefined }, "input");
   const withMessages = `{"messages":${messagesJson(messages)}${head === "{}" ? "" : ","}${head.slice(1)}`;
   const text = `{"profile":${encode(profile, "profile")},"model_profile":${encode(input.model_profile, "model_profile")},"input":${withMessages}}`;
-  return accepted<ProviderRequest>(callCore((border) => border.request(text))).value;
+  return accepted(callCore((border) => border.request(text))).value as ProviderRequest;
 }
 
 async function keyOf(secret: FetchRuntimeOptions["apiKey"], model_profile: string): Promise<string> {
@@ -108,7 +109,7 @@ async function extraHeaders({ headers }: FetchRuntimeOptions, model_profile: str
 }
 
 function defined(limits: ProviderLimits | undefined): ProviderLimits {
-  return Object.fromEntries(Object.entries(limits ?? {}).filter(([, value]) => value !== undefined)) as ProviderLimits;
+  return Object.fromEntries(Object.entries(limits ?? {}).filter(([, value]) => value !== undefined));
 }
 
 /** A call may shorten what the configuration gives the whole call, never lengthen it: the run's remaining duration comes this way (S-23). */

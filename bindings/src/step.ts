@@ -7,7 +7,7 @@ import { callCore } from "./wasm.js";
 
 function parse(value: unknown): AgentTaskStepRecord {
   const text = encode(value, "step");
-  return accepted<AgentTaskStepRecord>(callCore((border) => border.check_step(text))).value;
+  return accepted(callCore((border) => border.check_step(text))).value as AgentTaskStepRecord;
 }
 
 function safeParse(value: unknown): ReturnType<typeof PublicSchema.safeParse> {

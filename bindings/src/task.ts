@@ -69,7 +69,7 @@ export class Task {
 
   /** Why the loop was ended from outside, when it was. */
   get cause(): unknown {
-    return this.#signal?.reason;
+    return this.#signal?.reason as unknown;
   }
 
   dispose(): void {
@@ -100,7 +100,7 @@ export class Task {
     } else {
       const error = this.#blame(ended.error);
       const cost = isUnbilled(error) || isUnbilled(ended.error) ? "zero" : "unknown";
-      await machine.send(encode({ type: "turn_failed", key: moment.key, error: TurnkeepError.prototype.toJSON.call(error), cost }, "error"));
+      await machine.send(encode({ type: "turn_failed", key: moment.key, error: error.toJSON(), cost }, "error"));
     }
     return ended;
   }
@@ -159,10 +159,11 @@ export class Task {
 
   /** The provider's error as it is; everything else is the host's failure, which the loop will reject with. */
   #blame(error: unknown): PublicTurnkeepError {
-    const found = TurnkeepError.find(error);
+    const found: PublicTurnkeepError | undefined = TurnkeepError.find(error);
     if (found?.blame === "provider") return found;
-    this.failure ??= found ?? raised("hook_failed", "executeTurn", error);
-    return this.failure;
+    const failure: PublicTurnkeepError = found ?? (raised("hook_failed", "executeTurn", error));
+    this.failure ??= failure;
+    return failure;
   }
 
   #costOf(turn: unknown, model_profile: string): number | null {
@@ -244,10 +245,10 @@ export function createAgentTaskRun(options: CreateAgentTaskRunOptions): AgentTas
     get hooks() {
       return { task_run: run };
     },
-    steps: () => machine.read<readonly AgentTaskStepRecord[]>("steps_json"),
+    steps: () => machine.read("steps_json") as readonly AgentTaskStepRecord[],
     resumeMessages: (): readonly Message[] => (options.resume === undefined ? [] : historyOf(machine.text("messages_json"))),
-    spend: () => machine.read<Spend>("spend_json"),
-    checkpoint: () => machine.read<AgentTaskCheckpoint>("checkpoint_json"),
+    spend: () => machine.read("spend_json") as Spend,
+    checkpoint: () => machine.read("checkpoint_json") as AgentTaskCheckpoint,
     [DISPOSE]: () => { task.dispose(); },
   });
   tasks.set(run, task);

@@ -35,10 +35,10 @@ export async function startScriptedServer(scenario: Scenario, options: ScriptedS
     const protocol = PROTOCOLS.get(path);
     const body = await bodyOf(request);
     requests.push({ path, body });
-    if (protocol === undefined || request.method !== "POST") return refuse(response, 404, `no ${String(request.method)} ${path} here`);
-    if (options.api_key !== undefined && keyOf(request, protocol) !== options.api_key) return refuse(response, 401, "the key is not the scripted one");
+    if (protocol === undefined || request.method !== "POST") { refuse(response, 404, `no ${String(request.method)} ${path} here`); return; }
+    if (options.api_key !== undefined && keyOf(request, protocol) !== options.api_key) { refuse(response, 401, "the key is not the scripted one"); return; }
     const answer = script.take(protocol, body as JsonObject);
-    if (typeof answer === "string") return refuse(response, 400, answer);
+    if (typeof answer === "string") { refuse(response, 400, answer); return; }
     await send(response, answer);
   }
 

@@ -70,5 +70,5 @@ export async function runTool(tools: AgentTools, name: string, input: JsonObject
   if (!isStandard(made.input)) return made.execute(input as never, context);
   const checked = await made.input["~standard"].validate(input);
   if (checked.issues !== undefined) throw new InputRefused(checked.issues.slice(0, 3).map(issueText).join("; "));
-  return made.execute(checked.value as never, context);
+  return made.execute(checked.value, context);
 }

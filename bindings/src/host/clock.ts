@@ -14,7 +14,7 @@ export interface Clock {
 const MAX_TIMER_MS = 2_147_483_647;
 
 function sleep(ms: number, signal: HostAbortSignal): Promise<void> {
-  const abort = signal as AbortSignal;
+  const abort = signal;
   return new Promise((resolve) => {
     if (abort.aborted) {
       resolve();

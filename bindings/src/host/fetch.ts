@@ -172,7 +172,7 @@ async function decode(exchange: Exchange, halt: Halt, decoder: ResponseDecoder, 
       // Past the marker the turn is whole: whichever deadline comes first only ends the drain.
       const over = halt.stop === "drain" || halt.stop === "timeout";
       if (over && !draining) throw failure(exchange, { status: 200, cause: "timeout" }, true);
-      end = halt.stop === undefined ? "provider" : over ? "drain_deadline" : (halt.stop as "abort" | "consumer");
+      end = halt.stop === undefined ? "provider" : over ? "drain_deadline" : (halt.stop);
       break;
     }
     if (chunk === "eof") break;

@@ -30,7 +30,7 @@ export class Halt {
 
   constructor(clock: Clock, signal?: HostAbortSignal) {
     this.#clock = clock;
-    this.#signal = signal as AbortSignal | undefined;
+    this.#signal = signal;
     if (this.#signal?.aborted === true) this.#aborted();
     else this.#signal?.addEventListener("abort", this.#aborted, { once: true });
   }

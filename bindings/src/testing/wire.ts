@@ -76,7 +76,7 @@ function saidOf(turn: Exclude<ScriptedTurn, { readonly http: number } | { readon
 
 /** Two or three fragments, so that a reader must join them. */
 function fragments(text: string): readonly string[] {
-  const points = [...text];
+  const points = Array.from(text);
   const third = Math.max(1, Math.ceil(points.length / 3));
   return [points.slice(0, third), points.slice(third, 2 * third), points.slice(2 * third)].map((part) => part.join("")).filter((part) => part !== "");
 }
