@@ -43,7 +43,9 @@ impl Host {
             {"name": "shop:long", "policy": {"side_effecting": false, "big_integers": true}},
         ]);
         let model = json!({"model_profile": "main", "protocol": "chat", "model": "m", "prices": prices});
-        self.push(&json!({"type": "start", "messages": [{"role": "user", "content": "Hi"}], "tools": tools, "model": model}));
+        self.push(
+            &json!({"type": "start", "messages": [{"role": "user", "content": "Hi"}], "tools": tools, "model": model}),
+        );
     }
 
     /// Sends an input; gives what came of it.
@@ -124,7 +126,8 @@ fn turn(status: &str, unified: &str, raw: &str, blocks: Value, requested: Value,
 }
 
 fn tool_turn(calls: &[(&str, &str)], input: Value) -> Value {
-    let requested: Vec<Value> = calls.iter().map(|(id, name)| json!({"id": id, "name": name, "input": input})).collect();
+    let requested: Vec<Value> =
+        calls.iter().map(|(id, name)| json!({"id": id, "name": name, "input": input})).collect();
     let mut blocks = vec![json!({"type": "text", "text": "Let me see."})];
     blocks.extend(calls.iter().map(|(id, name)| json!({"type": "tool_call", "id": id, "name": name, "input": input})));
     turn("tool_request", "tool_calls", "tool_calls", json!(blocks), json!(requested), "Let me see.")
@@ -184,8 +187,12 @@ fn f_05_entries_and_receipts_are_chained_by_hashes_that_can_be_recomputed() {
         items.len()
     };
     assert_eq!(check("turnkeep/entry/v1", &host.entries), 6);
-    let receipts: Vec<Value> =
-        host.entries.iter().filter(|entry| entry["kind"] == "receipt").map(|entry| entry["body"]["receipt"].clone()).collect();
+    let receipts: Vec<Value> = host
+        .entries
+        .iter()
+        .filter(|entry| entry["kind"] == "receipt")
+        .map(|entry| entry["body"]["receipt"].clone())
+        .collect();
     assert_eq!(check("turnkeep/receipt/v1", &receipts), 2);
     assert_ne!(receipts[0]["idempotency_key"], receipts[1]["idempotency_key"]);
     assert_eq!(receipts[0]["action_hash"], receipts[1]["action_hash"]);
@@ -246,7 +253,10 @@ fn l_06_refused_calls_are_answered_and_the_batch_goes_on() {
     assert_eq!(outputs.last().unwrap()["call_id"], "f");
     host.result("f", "null");
     // G-07, C-04, K-06, P-15
-    assert_eq!(codes(&host), ["APPROVAL_REQUIRED", "POLICY_DENIED", "POLICY_DENIED", "TOOL_NOT_FOUND", "TOOL_NOT_FOUND"]);
+    assert_eq!(
+        codes(&host),
+        ["APPROVAL_REQUIRED", "POLICY_DENIED", "POLICY_DENIED", "TOOL_NOT_FOUND", "TOOL_NOT_FOUND"]
+    );
     let statuses: Vec<Value> = host.steps()[1..].iter().map(|step| step["status"].clone()).collect();
     assert_eq!(json!(statuses), json!(["denied", "denied", "denied", "failed", "failed", "completed"]));
 }
@@ -370,7 +380,16 @@ fn b_09_limits_are_checked_against_ceilings_at_creation() {
     assert_eq!(refused(json!({"max_cost_usd": null}), all.clone()), field("LIMIT_INVALID", "max_cost_usd"));
     assert_eq!(refused(json!({"max_cost_usd": 1}), Value::Null), field("LIMIT_INVALID", "max_steps"));
     assert_eq!(refused(json!({"max_step": 1}), all.clone()), field("LIMIT_INVALID", "max_step"));
-    for bad in [json!(-1), json!(1.5), json!("5"), json!([5]), json!(true), json!(9_007_199_254_740_993_u64), json!(1e300), json!({"$invalid": "NaN"})] {
+    for bad in [
+        json!(-1),
+        json!(1.5),
+        json!("5"),
+        json!([5]),
+        json!(true),
+        json!(9_007_199_254_740_993_u64),
+        json!(1e300),
+        json!({"$invalid": "NaN"}),
+    ] {
         assert_eq!(refused(json!({"max_steps": bad}), all.clone()), field("LIMIT_INVALID", "max_steps"), "{bad}");
     }
     assert_eq!(refused(json!({"max_cost_usd": 0.000_000_000_1}), all.clone()), field("LIMIT_INVALID", "max_cost_usd"));
@@ -439,7 +458,10 @@ fn p_20_other_statuses_end_the_run_and_keep_only_text() {
         cut["dropped_calls"] = json!(1);
         host.answer(&cut);
         let done = host.done();
-        assert_eq!((&done["outcome"], &done["dropped_calls"], &done["final_text"]), (&json!(outcome), &json!(1), &json!("Half")));
+        assert_eq!(
+            (&done["outcome"], &done["dropped_calls"], &done["final_text"]),
+            (&json!(outcome), &json!(1), &json!("Half"))
+        );
         assert_eq!(host.history()[1]["content_blocks"], json!([{"type": "text", "text": "Half"}]));
     }
 }
@@ -488,7 +510,10 @@ fn l_08_a_cancel_while_the_model_is_asked_ends_cancelled() {
     let mut host = Host::started(&config(open_limits()));
     host.clear();
     host.answer(&cut);
-    assert_eq!((&host.done()["outcome"], &host.done()["details"]["side"]), (&json!("client_disconnect"), &json!("provider")));
+    assert_eq!(
+        (&host.done()["outcome"], &host.done()["details"]["side"]),
+        (&json!("client_disconnect"), &json!("provider"))
+    );
 }
 
 #[test]
@@ -540,7 +565,10 @@ fn b_08_a_checkpoint_resumes_spend_steps_time_and_history() {
     assert_eq!(asked.last().unwrap()["step_id"], "step-2");
     again.answer(&reply("Done."));
     let done = again.done();
-    assert_eq!((&done["outcome"], &done["spend"]["steps"], &done["steps"].as_array().unwrap().len()), (&json!("completed"), &json!(3), &3));
+    assert_eq!(
+        (&done["outcome"], &done["spend"]["steps"], &done["steps"].as_array().unwrap().len()),
+        (&json!("completed"), &json!(3), &3)
+    );
 
     // any change is refused, whatever it is; so are another tenant and another task.
     let refused = |checkpoint: &Value, tenant: &str, task: &str| {
@@ -553,7 +581,15 @@ fn b_08_a_checkpoint_resumes_spend_steps_time_and_history() {
     assert_eq!(refused(&checkpoint, "acme", "t"), None);
     assert_eq!(refused(&checkpoint, "other", "t"), Some("TENANT_SUBJECT_MISMATCH"));
     assert_eq!(refused(&checkpoint, "acme", "u"), Some("CHECKPOINT_FOREIGN"));
-    for path in ["/spend/steps", "/receipts/0/output_json", "/history_json", "/steps/0/status", "/revision", "/digest", "/head/hash"] {
+    for path in [
+        "/spend/steps",
+        "/receipts/0/output_json",
+        "/history_json",
+        "/steps/0/status",
+        "/revision",
+        "/digest",
+        "/head/hash",
+    ] {
         let mut changed = checkpoint.clone();
         *changed.pointer_mut(path).unwrap() = json!("x");
         assert_eq!(refused(&changed, "acme", "t"), Some("CHECKPOINT_INCONSISTENT"), "{path}");
@@ -579,7 +615,10 @@ fn t_03_an_unknown_cost_is_settled_on_resume() {
     own["resume"] = serde_json::from_str(&host.run.checkpoint_json()).unwrap();
     own["settle_cost_usd"] = json!({"step-0": 0.25});
     let again = Host::open(&own);
-    assert_eq!((again.spend()["cost_usd"].clone(), again.spend()["unknown_cost_steps"].clone()), (json!(0.25), json!(0)));
+    assert_eq!(
+        (again.spend()["cost_usd"].clone(), again.spend()["unknown_cost_steps"].clone()),
+        (json!(0.25), json!(0))
+    );
     assert_eq!(again.steps()[0]["cost_usd"], 0.25);
     own["settle_cost_usd"] = json!({"step-1": 0.25});
     assert_eq!(Run::open(&own.to_string()).unwrap_err().code(), "INVALID_INPUT");
@@ -603,7 +642,15 @@ fn misuse_is_refused_and_changes_nothing() {
     host.clear();
     assert_eq!(code(&host.clear()).as_deref(), Some("INVALID_STATE"));
     assert_eq!(code(&host.result("a", "1")).as_deref(), Some("INVALID_STATE"));
-    assert_eq!(code(&host.push(&json!({"type": "turn", "key": "model:9", "turn_json": reply("x").to_string(), "cost_usd": null}))).as_deref(), Some("INVALID_STATE"));
+    assert_eq!(
+        code(
+            &host.push(
+                &json!({"type": "turn", "key": "model:9", "turn_json": reply("x").to_string(), "cost_usd": null})
+            )
+        )
+        .as_deref(),
+        Some("INVALID_STATE")
+    );
     assert_eq!(code(&host.push(&json!({"type": "nonsense"}))).as_deref(), Some("INVALID_INPUT"));
     host.answer(&reply("Done."));
     assert_eq!(code(&host.clear()).as_deref(), Some("RUN_ENDED"));
