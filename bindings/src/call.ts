@@ -13,6 +13,8 @@ import { isInputRefused } from "./tool.js";
 /** What goes to the core, and what a loop of the host's own sees. */
 export type ToolAnswer = { readonly input: JsonObject } & ({ readonly value: unknown } | { readonly thrown: unknown });
 
+/** Amounts are added as whole nano-USD, rounded up, so that 0.1 and 0.2 are 0.3 (K-05). */
+const NANO = 1e9;
 /** What the model reads of a throw is cut here. */
 const MAX_MESSAGE_CHARACTERS = 300;
 
@@ -31,7 +33,8 @@ export async function callTool(inner: AgentRuntime, moment: ExecuteTool, run: Ru
   // Only the deadline ends the wait: an abort is the tool's to act on, and what it did is recorded (S-12).
   const halt = new Halt(clock);
   halt.after(moment.timeout_ms, "timeout");
-  let cost: number | undefined;
+  let nano_usd: number | undefined;
+  const cost = (): JsonObject => (nano_usd === undefined ? {} : { cost_usd: nano_usd / NANO });
   let open = true;
   const context: ToolCallContext = Object.freeze({
     ...run,
@@ -43,19 +46,19 @@ export async function callTool(inner: AgentRuntime, moment: ExecuteTool, run: Ru
     approval: null,
     reportCost: (usd: number) => {
       if (typeof usd !== "number" || !Number.isFinite(usd) || usd < 0) throw localError("INVALID_INPUT", "a cost is a finite number of US dollars, zero or more", undefined, "usd");
-      if (open) cost = (cost ?? 0) + usd;
+      if (open) nano_usd = (nano_usd ?? 0) + Math.ceil(Number((usd * NANO).toFixed(3)));
     },
     signal: cut.signal,
   });
   const failed = (code: string, message: string, threw: boolean, effect: "none" | "unknown", thrown: unknown): ToolAnswer => ({
-    input: { type: "tool_failed", key: moment.key, code, message, threw, effect, ...(cost === undefined ? {} : { cost_usd: cost }) },
+    input: { type: "tool_failed", key: moment.key, code, message, threw, effect, ...cost() },
     thrown,
   });
   try {
     const value = await halt.wait(started(() => inner.executeTool(moment.name, JSON.parse(moment.input_json) as JsonObject, context)));
     const output_json = outputJson(value);
     if (output_json === null) return failed("TOOL_OUTPUT_INVALID", "the tool ran, and what it returned is not JSON", false, "unknown", new TypeError("the tool's output is not JSON"));
-    return { input: { type: "tool_result", key: moment.key, output_json, ...(cost === undefined ? {} : { cost_usd: cost }) }, value };
+    return { input: { type: "tool_result", key: moment.key, output_json, ...cost() }, value };
   } catch (error) {
     if (halt.stop === "timeout") {
       cut.abort(new DOMException("the tool's deadline has passed", "TimeoutError"));

@@ -2,7 +2,7 @@
  * The error class, and the few records that must exist without a core: before it is initialised and after it trapped.
  * Every other record comes from the core's registry. Messages hold no payload, key or header bytes (B5).
  */
-import type { AgentTaskCheckpoint, Blame, ErrorCode, ErrorPlace, ErrorRecord, JsonObject, TurnkeepError as PublicTurnkeepError } from "../types/index.js";
+import type { AgentTaskCheckpoint, Blame, ErrorCode, ErrorPlace, ErrorRecord, JsonObject } from "../types/index.js";
 
 /** One brand for every copy of the package in a process. */
 const BRAND = Symbol.for("turnkeep.error");
@@ -50,12 +50,12 @@ export class TurnkeepError<C extends ErrorCode = ErrorCode> extends Error implem
     return this.retry_after_ms === undefined ? record : { ...record, retry_after_ms: this.retry_after_ms };
   }
 
-  static is(error: unknown, ...codes: readonly ErrorCode[]): error is PublicTurnkeepError {
+  static is(error: unknown, ...codes: readonly ErrorCode[]): error is TurnkeepError {
     if (typeof error !== "object" || error === null || !(BRAND in error)) return false;
     return codes.length === 0 || codes.includes((error as unknown as TurnkeepError).code);
   }
 
-  static find(error: unknown): PublicTurnkeepError | undefined {
+  static find(error: unknown): TurnkeepError | undefined {
     let at = error;
     for (let depth = 0; depth < MAX_CAUSES && typeof at === "object" && at !== null; depth++) {
       if (TurnkeepError.is(at)) return at;
@@ -94,7 +94,7 @@ export function localError(code: keyof typeof LOCAL, message: string, cause?: un
 }
 
 /** The same error with the run's checkpoint on it (L-08). */
-export function withCheckpoint(error: PublicTurnkeepError, checkpoint: AgentTaskCheckpoint): TurnkeepError {
+export function withCheckpoint(error: TurnkeepError, checkpoint: AgentTaskCheckpoint): TurnkeepError {
   const copy = new TurnkeepError(error.toJSON(), { ...(error.cause === undefined ? {} : { cause: error.cause }), checkpoint });
   if (error.stack !== undefined) copy.stack = error.stack;
   return copy;

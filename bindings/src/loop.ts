@@ -4,6 +4,7 @@
 import type {
   AgentEvent, AgentTaskCheckpoint, AgentTaskResult, ExecuteTurnInput, GovernedAgentLoopOptions, ModelProfile, ToolDefinition, ToolPolicy, TurnOptions,
 } from "../types/index.js";
+import { defaultClass, verdictOf } from "./approval.js";
 import { modelProfile } from "./config.js";
 import { TurnkeepError, withCheckpoint } from "./errors.js";
 import { historyOf, messagesJson } from "./history.js";
@@ -107,23 +108,29 @@ interface OfferedTool extends ToolDefinition {
 
 /** Each name is asked about once (K-06). */
 function offered(task: Task, tools: readonly ToolDefinition[]): readonly OfferedTool[] {
-  const { toolPolicy } = task.options;
-  const known = new Map<string, ToolPolicy | null | undefined>();
+  const known = new Map<string, Pick<OfferedTool, "policy" | "policy_failed">>();
   return tools.map(({ name, description, input_schema }) => {
-    if (!known.has(name)) known.set(name, policyFor(toolPolicy, name));
-    const policy = known.get(name);
-    return { name, description, input_schema, ...(policy === undefined ? { policy: null, policy_failed: true } : { policy }) };
+    const declared = known.get(name) ?? declaredOf(task, name);
+    known.set(name, declared);
+    return { name, description, input_schema, ...declared };
   });
 }
 
-/** `null`: no such tool. `undefined`: the hook threw, which denies. */
-function policyFor(toolPolicy: Task["options"]["toolPolicy"], name: string): ToolPolicy | null | undefined {
-  if (toolPolicy === undefined) return {};
+/** What the host declares of a tool, and what narrower policies make of it. A throw denies; no policy can loosen anything (C-02). */
+function declaredOf(task: Task, name: string): Pick<OfferedTool, "policy" | "policy_failed"> {
+  const { toolPolicy, registry, tenant_subject } = task.options;
+  let policy: ToolPolicy | null;
   try {
-    return toolPolicy(name) ?? null;
+    policy = toolPolicy === undefined ? {} : (toolPolicy(name) ?? null);
   } catch {
-    return undefined;
+    return { policy: null, policy_failed: true };
   }
+  if (policy === null) return { policy };
+  const declared = policy.approval_class ?? (policy.side_effecting === false ? undefined : defaultClass(registry));
+  const verdict = verdictOf(registry, tenant_subject, name, declared);
+  if (verdict === "deny") return { policy: null, policy_failed: true };
+  // A call that must be asked for has a class, and a class that nobody configured denies.
+  return { policy: verdict === "ask" && declared === undefined ? { ...policy, approval_class: registry?.names()[0] ?? "unnamed" } : policy };
 }
 
 /** The model, where it is known to be of our runtime: a cost cap without prices then stops before the first call (B-06). */

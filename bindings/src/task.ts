@@ -4,8 +4,9 @@
  */
 import type {
   AgentRuntime, AgentTaskCheckpoint, AgentTaskRun, AgentTaskStepRecord, CreateAgentTaskRunOptions, ExecuteTurnInput, ExecuteTurnOutput,
-  JsonObject, Message, Spend, TurnkeepError as PublicTurnkeepError, TurnOptions, Usage,
+  JsonObject, Message, Spend, TurnOptions, Usage,
 } from "../types/index.js";
+import { defaultClass } from "./approval.js";
 import { callTool, type ToolAnswer } from "./call.js";
 import { TurnkeepError } from "./errors.js";
 import { historyOf } from "./history.js";
@@ -30,7 +31,7 @@ export class Task {
   readonly options: CreateAgentTaskRunOptions;
   readonly #left = new AbortController();
   /** The first failure that is the host's own: the loop rejects with it once the run has recorded its end. */
-  failure: PublicTurnkeepError | undefined;
+  failure: TurnkeepError | undefined;
   busy = false;
   #disposed = false;
   #cancelled = false;
@@ -46,6 +47,7 @@ export class Task {
       has_cost: options.costOfUsage !== undefined,
       has_gate: options.gate !== undefined,
       classes: options.registry?.names() ?? [],
+      default_class: defaultClass(options.registry),
       checkpoints: options.onCheckpoint !== undefined,
       resume, settle_cost_usd, ...extra,
     };
@@ -158,10 +160,10 @@ export class Task {
   }
 
   /** The provider's error as it is; everything else is the host's failure, which the loop will reject with. */
-  #blame(error: unknown): PublicTurnkeepError {
-    const found: PublicTurnkeepError | undefined = TurnkeepError.find(error);
+  #blame(error: unknown): TurnkeepError {
+    const found: TurnkeepError | undefined = TurnkeepError.find(error);
     if (found?.blame === "provider") return found;
-    const failure: PublicTurnkeepError = found ?? (raised("hook_failed", "executeTurn", error));
+    const failure: TurnkeepError = found ?? (raised("hook_failed", "executeTurn", error));
     this.failure ??= failure;
     return failure;
   }

@@ -93,7 +93,6 @@ export function callCore<R>(call: (border: Border) => R): R {
 /** An object in wasm memory, usable until it is freed or its instance traps. */
 export class CoreObject<T extends RawObject> {
   readonly #raw: T;
-  readonly #generation: number;
   readonly #what: string;
   #freed = false;
 
@@ -101,14 +100,8 @@ export class CoreObject<T extends RawObject> {
   constructor(what: string, make: (border: Border) => T) {
     this.#what = what;
     this.#raw = guarded(() => make(border));
-    this.#generation = generation;
     live.add(this.#raw);
     dropped.register(this, this.#raw, this);
-  }
-
-  /** Whether a call would reach the core. */
-  get usable(): boolean {
-    return !this.#freed && this.#generation === generation && live.has(this.#raw);
   }
 
   /** @throws WASM_TRAP when its instance has trapped, INVALID_STATE when it was freed */
@@ -118,12 +111,12 @@ export class CoreObject<T extends RawObject> {
     return guarded((exports) => call(this.#raw, exports.memory));
   }
 
-  /** Idempotent, also after a trap. */
+  /** Idempotent. What a trap took stays taken: it goes on answering WASM_TRAP. */
   free(): void {
-    if (this.#freed) return;
+    if (!live.delete(this.#raw)) return;
     this.#freed = true;
     dropped.unregister(this);
-    if (live.delete(this.#raw)) guarded(() => { this.#raw.free(); });
+    guarded(() => { this.#raw.free(); });
   }
 }
 

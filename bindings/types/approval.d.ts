@@ -10,7 +10,8 @@ export interface ApprovalClassRegistry {
   names(): readonly string[];
 }
 /**
- * Reads `agent_runtime.approval_classes`.
+ * Reads `agent_runtime.approval_classes`, and narrower policies over them. A run with this registry refuses each call that a policy with a
+ * verdict matches: `POLICY_DENIED` for `deny`, and, as nobody can be asked in this release, `APPROVAL_REQUIRED` for `ask` (C-02).
  *
  * @throws CONFIGURATION_ERROR
  * @example

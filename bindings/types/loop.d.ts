@@ -3,7 +3,7 @@ import type { Approval } from "./approval.js";
 import type { Awaitable, Digest, FetchLike, HostAbortSignal, HostPorts, JsonObject, Secret } from "./base.js";
 import type { AgentRuntimeConfig, LimitName } from "./config.js";
 import type { ErrorRecord } from "./errors.js";
-import type { AgentTaskResult, AgentTaskRun, AgentTaskStepRecord, RunRef, Spend } from "./task.js";
+import type { AgentTaskResult, AgentTaskRun, AgentTaskStepRecord, Receipt, RunRef, Spend } from "./task.js";
 import type { ExecuteTurnInput, ExecuteTurnOutput, Message, RequestedTool, ToolDefinition, ToolResult, Turn, TurnDelta, TurnOptions } from "./turn.js";
 
 /** What a tool is told about its call. */
@@ -105,6 +105,7 @@ export type AgentEvent =
       readonly type: "turn_rejected";
       readonly step_id: string;
       readonly error: ErrorRecord;
+      /** 1: this release does not ask again by itself. */
       readonly attempt: number;
       /** null: no more tries. */
       readonly retry_in_ms: number | null;
@@ -112,6 +113,8 @@ export type AgentEvent =
   | { readonly type: "batch_refused"; readonly step_id: string; readonly calls: number; readonly error: ErrorRecord<"LIMIT_EXCEEDED"> }
   | { readonly type: "tool_started"; readonly step_id: string; readonly call: RequestedTool }
   | { readonly type: "tool_ended"; readonly step_id: string; readonly call_id: string; readonly name: string; readonly result: ToolResult; readonly replayed: boolean }
+  /** A side-effecting call has run: its evidence. */
+  | { readonly type: "receipt"; readonly receipt: Receipt }
   | { readonly type: "budget"; readonly spend: Spend; readonly remaining: { readonly [L in LimitName]?: number | null } }
   | { readonly type: "step_ended"; readonly step: AgentTaskStepRecord }
   | { readonly type: "stopped"; readonly result: AgentTaskResult };
