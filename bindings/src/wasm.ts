@@ -17,17 +17,15 @@ interface Exports {
   readonly memory: WebAssembly.Memory;
   readonly __wbindgen_start?: () => void;
 }
-interface Instance {
-  readonly generation: number;
-  readonly exports: Exports;
-}
 
-/** Objects in the memory of the current instance. Strong on purpose: their pointers must be forgotten before memory changes. */
+/**
+ * Objects of the present generation: those in the memory of the current instance. Being in here is what makes a handle usable. Strong on
+ * purpose: their pointers must be forgotten before memory changes.
+ */
 const live = new Set<RawObject>();
 let source: (() => WebAssembly.Module) | undefined;
 let compiled: WebAssembly.Module | undefined;
-let instance: Instance | undefined;
-let generation = 0;
+let instance: Exports | undefined;
 
 /** Frees what a program dropped without disposing of it, unless a trap was there first. */
 const dropped = new FinalizationRegistry<RawObject>((raw) => {
@@ -47,7 +45,7 @@ export function init(module: object): void {
   compiled = given;
 }
 
-function current(): Instance {
+function current(): Exports {
   if (instance !== undefined) return instance;
   if (compiled === undefined) {
     if (source === undefined) throw localError("NOT_INITIALIZED", "call init(module) before anything else");
@@ -59,26 +57,26 @@ function current(): Instance {
   }
   // No instanceof anywhere: the module may come from another realm.
   const { exports } = new WebAssembly.Instance(compiled, { "./turnkeep_bg.js": glue as unknown as WebAssembly.ModuleImports });
-  const made = { generation: ++generation, exports: exports as unknown as Exports };
-  border.__wbg_set_wasm(made.exports);
-  made.exports.__wbindgen_start?.();
+  const made = exports as unknown as Exports;
+  border.__wbg_set_wasm(made);
+  made.__wbindgen_start?.();
   instance = made;
   return made;
 }
 
 /** After a trap: no object may reach memory again, and the glue's cached views must not survive. */
-function retire(trapped: Instance): void {
+function retire(trapped: Exports): void {
   for (const raw of live) raw.__destroy_into_raw();
   live.clear();
   // Detaches the buffer, which is how the glue learns that its views are stale.
-  trapped.exports.memory.grow(0);
+  trapped.memory.grow(0);
   instance = undefined;
 }
 
 function guarded<R>(call: (exports: Exports) => R): R {
   const here = current();
   try {
-    return call(here.exports);
+    return call(here);
   } catch (error) {
     retire(here);
     throw localError("WASM_TRAP", "the core trapped; this object is lost, new ones work", error);
