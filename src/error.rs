@@ -273,6 +273,8 @@ pub fn bounded(text: &str, max: usize) -> &str {
 impl Error {
     /// An error of that reason, nowhere in particular.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub fn new(reason: Reason) -> Error {
         Error(Box::new(Data {
             reason,
@@ -285,6 +287,8 @@ impl Error {
 
     /// At a byte of the response or text.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub fn at_byte(mut self, offset: u64) -> Error {
         self.0.at.byte_offset = Some(offset);
         self
@@ -292,6 +296,8 @@ impl Error {
 
     /// In the event of that number, unless a place in it is known already.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub fn at_event(mut self, event: u64) -> Error {
         self.0.at.event = Some(event);
         self
@@ -299,6 +305,8 @@ impl Error {
 
     /// At a named argument.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub fn at_field(mut self, field: &str) -> Error {
         self.0.at.field = Some(bounded(field, MAX_DETAIL_BYTES).to_owned());
         self
@@ -306,6 +314,8 @@ impl Error {
 
     /// At the call of that position.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub fn at_call(mut self, position: usize) -> Error {
         self.0.at.call = u64::try_from(position).ok();
         self
@@ -313,6 +323,8 @@ impl Error {
 
     /// With a fact. Strings are bounded.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub fn with(mut self, name: &'static str, value: Value<'static>) -> Error {
         let value = match value {
             Value::String(text) => Value::text(bounded(&text, MAX_DETAIL_BYTES)),
@@ -324,6 +336,8 @@ impl Error {
 
     /// With a number as a fact.
     #[must_use]
+    #[cold]
+    #[inline(never)]
     pub fn with_number(self, name: &'static str, value: u64) -> Error {
         self.with(name, Value::Number(crate::json::Number::Uint(value)))
     }

@@ -62,6 +62,7 @@ fn write(value: &Value<'_>, sorted: bool, out: &mut String) {
 
 /// The canonical JSON text of a string.
 #[must_use]
+#[inline(never)]
 pub fn quote(text: &str) -> String {
     let mut out = String::new();
     write_string(text, &mut out);

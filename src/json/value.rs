@@ -56,6 +56,7 @@ pub struct Object<'a>(pub(super) Vec<(Cow<'a, str>, Value<'a>)>);
 impl<'a> Object<'a> {
     /// The member of that name.
     #[must_use]
+    #[inline(never)]
     pub fn get(&self, key: &str) -> Option<&Value<'a>> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
@@ -78,6 +79,7 @@ impl<'a> Object<'a> {
     }
 
     /// Replaces the member or adds it at the end.
+    #[inline(never)]
     pub fn set(&mut self, key: &str, value: Value<'a>) {
         if let Some((_, old)) = self.0.iter_mut().find(|(name, _)| name == key) {
             *old = value;
@@ -154,6 +156,7 @@ impl<'a> Value<'a> {
 
     /// A copy that borrows nothing.
     #[must_use]
+    #[inline(never)]
     pub fn into_owned(self) -> Value<'static> {
         match self {
             Value::Null => Value::Null,

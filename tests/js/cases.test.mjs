@@ -70,7 +70,7 @@ function score(expect, text) {
   same("usage", ok?.usage && JSON.parse(ok.usage.raw_json));
   const states = (ok?.content_blocks ?? []).filter(({ type }) => type === "provider_state").map(({ json }) => JSON.parse(json));
   same("provider_state", states);
-  same("reasoning", states[0]?.message?.reasoning_details);
+  same("reasoning", states[0]?.reasoning_details);
   return wrong;
 
   function same(name, value) {

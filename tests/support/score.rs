@@ -79,9 +79,9 @@ fn states(got: &Verdict) -> Option<Vec<Value>> {
     got.provider_state.iter().map(|text| serde_json::from_str(text).ok()).collect()
 }
 
-/// A member of the Chat state, which keeps what belongs to the message apart from what belongs to a call.
+/// A member of the Chat state.
 fn member(got: &Verdict, name: &str) -> Option<Value> {
-    states(got)?.into_iter().find_map(|state| state["message"].get(name).cloned())
+    states(got)?.into_iter().find_map(|state| state.get(name).cloned())
 }
 
 fn reasoning_text(got: &Verdict) -> Option<String> {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use crate::shell::{Missing, cargo, command, read_json, root, seconds, target_dir, tee, write};
-use crate::{build, npm, tools};
+use crate::{build, npm, size, tools};
 
 /// What a stage found.
 #[derive(Debug, Default)]
@@ -80,7 +80,7 @@ pub fn run(bless: bool) -> Result<bool> {
         let args = ["clippy", "-p", "turnkeep", "--lib", "--test", "web", "--features", "js", "--target"];
         check(cargo().args(args).args([tools::WASM_TARGET, "--", "-D", "warnings"]))
     })?;
-    table.stage("cargo test, doctests too", || rust_tests(cargo().args(["test", "--workspace"])))?;
+    table.stage("cargo test, doctests too", || rust_tests(cargo().args(["test", "--workspace", "--no-fail-fast"])))?;
     table.stage("types: tsc strict", types)?;
     table.stage("eslint", eslint)?;
     if built {
@@ -88,6 +88,7 @@ pub fn run(bless: bool) -> Result<bool> {
         table.stage("packed file list", || {
             file_list(packed.as_ref().map_err(|error| anyhow::anyhow!("{error:#}"))?, bless)
         })?;
+        table.stage("size budget", || Ok(Count::one(size::over_budget()?.is_empty())))?;
         table.stage("publint", publint)?;
         table.stage("install the tarball", || {
             npm::install_tarball(packed.as_ref().map_err(|error| anyhow::anyhow!("{error:#}"))?)

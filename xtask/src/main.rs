@@ -30,7 +30,7 @@ usage: cargo xtask <command>
       --out FILE                 one JSON line per id, sorted
       --runner native|node       default native; node runs the packed package
       --mutate SEED              other ids, names and values, another order: same verdicts
-  acceptance A3|A4|A5          one acceptance figure; data from CONFORMANCE_DIR
+  acceptance A1|A2|A3|A4|A5    one acceptance figure; data from CONFORMANCE_DIR
   planted [FILTER]             applies each tests/planted/*.patch in a copy and demands a red check
   generate                     rewrites generated, committed files (the case list of the browser test)
 ";

@@ -40,7 +40,7 @@ pub fn run_all(filter: Option<&str>) -> Result<bool> {
         // A check that is red without the bug shows nothing.
         if !clean.iter().any(|(known, _)| *known == check) {
             let green = copy.check(&check)?;
-            clean.push((check.clone(), green));
+            clean.push((check.clone(), green == Answer::Green));
         }
         let green_before = clean.iter().any(|(known, green)| *known == check && *green);
         rows.push(copy.plant(patch, check, green_before)?);
@@ -54,7 +54,15 @@ pub fn run_all(filter: Option<&str>) -> Result<bool> {
     Ok(red == rows.len())
 }
 
-/// A worktree of the last commit, with a target folder of its own, removed at the end.
+/// What a check says. A bug that the compiler finds shows nothing about the check.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Green,
+    Red,
+    NotCompiled,
+}
+
+/// A worktree of the last commit, removed at the end.
 struct Copy {
     at: PathBuf,
 }
@@ -86,27 +94,40 @@ impl Copy {
             println!("    {name}: {error:#}");
             "NO-APPLY"
         } else {
-            let green = self.check(&check)?;
+            let answer = self.check(&check)?;
             apply(&["--reverse"])?;
-            if green { "GREEN" } else { "red" }
+            match answer {
+                Answer::Green => "GREEN",
+                Answer::Red => "red",
+                Answer::NotCompiled => "NO-COMPILE",
+            }
         };
         Ok(Planted { name, check, verdict, red: verdict == "red", time: seconds(start.elapsed()) })
     }
 
-    /// Whether the check is green in the copy.
-    fn check(&self, check: &str) -> Result<bool> {
+    /// Runs the check in the copy.
+    fn check(&self, check: &str) -> Result<Answer> {
         stage(&format!("in the copy: {check}"), || {
             let mut shell = Command::new("sh");
             shell.args(["-c", check]).current_dir(&self.at).stdin(std::process::Stdio::null());
             for name in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO", "CARGO_PKG_NAME"] {
                 shell.env_remove(name);
             }
-            shell.env("CARGO_TARGET_DIR", target_dir().join("planted/target"));
+            // The same target folder: packages at another path are built beside ours, dependencies are shared.
+            shell.env("CARGO_TARGET_DIR", target_dir());
+            if let Some(dir) = std::env::var_os("CONFORMANCE_DIR") {
+                shell.env("CONFORMANCE_DIR", std::path::absolute(dir)?);
+            }
             let output = shell.output()?;
             let text = String::from_utf8_lossy(&output.stdout);
             let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
             println!("    {}: {last}", output.status);
-            Ok(output.status.success())
+            let broken = String::from_utf8_lossy(&output.stderr).contains("error: could not compile");
+            Ok(match (output.status.success(), broken) {
+                (true, _) => Answer::Green,
+                (false, false) => Answer::Red,
+                (false, true) => Answer::NotCompiled,
+            })
         })
     }
 

@@ -5,7 +5,8 @@ use crate::build::pkg;
 use crate::shell::{capture, command, read_json, root};
 use crate::tools;
 
-pub fn check() -> Result<()> {
+/// Prints the sizes and gives what is over the budget. A build goes on; the fast tier fails.
+pub fn over_budget() -> Result<Vec<String>> {
     let budget = read_json(&pkg().join("size-budget.json"))?;
     let text = capture(command(tools::node()?).arg(root().join("bindings/scripts/sizes.mjs")))?;
     let sizes: serde_json::Value = serde_json::from_str(&text).context("sizes.mjs gave no JSON")?;
@@ -26,5 +27,8 @@ pub fn check() -> Result<()> {
     if rows.is_empty() {
         bail!("no sizes measured");
     }
-    if over.is_empty() { Ok(()) } else { bail!("over the size budget: {}", over.join(", ")) }
+    for row in &over {
+        println!("    OVER THE BUDGET: {row}");
+    }
+    Ok(over)
 }

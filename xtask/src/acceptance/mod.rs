@@ -1,4 +1,5 @@
 //! `acceptance ID`: one figure on the last line, with the number of checks and the seed. No checks is a failure.
+mod corpus;
 mod jcs;
 mod json;
 mod sse;
@@ -30,13 +31,15 @@ impl Figure {
 
 pub fn run(id: &str) -> Result<bool> {
     let (title, figure): (&str, fn(&Path) -> Result<Figure>) = match id {
+        "A1" => ("cases, renamed too", corpus::cases),
+        "A2" => ("recordings", corpus::recordings),
         "A3" => ("event streams", sse::run),
         "A4" => ("JSON and UTF-8", json::run),
         "A5" => ("canonical form", jcs::run),
-        _ => bail!(Usage(format!("no acceptance figure `{id}`: A3, A4 or A5"))),
+        _ => bail!(Usage(format!("no acceptance figure `{id}`: A1 to A5"))),
     };
     let Some(dir) = data_dir()? else {
-        println!("{id} NOT CHECKED: set CONFORMANCE_DIR to the folder that holds vectors/");
+        println!("{id} NOT CHECKED: set CONFORMANCE_DIR to the folder that holds cases/, corpus/ and vectors/");
         return Ok(true);
     };
     let figure = stage(&format!("{id}: {title}"), || figure(&dir))?;
@@ -53,9 +56,9 @@ pub fn run(id: &str) -> Result<bool> {
 fn data_dir() -> Result<Option<PathBuf>> {
     let given = std::env::var_os("CONFORMANCE_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from);
     match given {
-        Some(dir) if dir.join("vectors").is_dir() => Ok(Some(dir)),
-        Some(dir) => bail!(Missing(format!("{}/vectors, from CONFORMANCE_DIR", dir.display()))),
-        None if in_ci() => bail!(Missing("CONFORMANCE_DIR, the folder that holds vectors/".into())),
+        Some(dir) if dir.is_dir() => Ok(Some(dir)),
+        Some(dir) => bail!(Missing(format!("{}, from CONFORMANCE_DIR", dir.display()))),
+        None if in_ci() => bail!(Missing("CONFORMANCE_DIR, the folder that holds cases/, corpus/ and vectors/".into())),
         None => Ok(None),
     }
 }

@@ -1,11 +1,11 @@
 //! `conformance`: the cases and recordings of a folder, against the core natively or the packed package in Node.
-mod cases;
-mod data;
-mod mutate;
-mod node;
-mod recordings;
+pub mod cases;
+pub mod data;
+pub mod mutate;
+pub mod node;
+pub mod recordings;
 mod report;
-mod runner;
+pub mod runner;
 
 use std::path::PathBuf;
 
