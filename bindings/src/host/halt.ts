@@ -83,6 +83,7 @@ export class Halt {
         (error: unknown) => {
           if (this.#wake !== halted) return;
           this.#rest();
+          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- whatever the host threw, as it threw it
           reject(error);
         },
       );
