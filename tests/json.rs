@@ -28,13 +28,12 @@ fn n_02_equal_values_have_one_canonical_text() {
                 same += 1;
             }
             word if word.starts_with("differ") => {
-                let given: Vec<Option<String>> = group["canonical"]
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .map(|text| text.as_str().map(str::to_owned))
-                    .collect();
-                assert_eq!(forms, given, "{id}");
+                // Groups with integers that an independent implementation cannot keep have no given text.
+                if let Some(given) = group["canonical"].as_array() {
+                    let given: Vec<Option<String>> =
+                        given.iter().map(|text| text.as_str().map(str::to_owned)).collect();
+                    assert_eq!(forms, given, "{id}");
+                }
                 let mut seen: Vec<_> = forms.iter().flatten().collect();
                 let count = seen.len();
                 seen.sort();

@@ -6,6 +6,5 @@ fn made(turn: RunnableTurn) -> Option<AdmittedBatch> {
 }
 
 fn main() {
-    let batch: fn(RunnableTurn) -> Option<AdmittedBatch> = made;
-    drop::<fn(RunnableTurn) -> Option<AdmittedBatch>>(batch);
+    let _: fn(RunnableTurn) -> Option<AdmittedBatch> = made;
 }

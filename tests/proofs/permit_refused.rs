@@ -7,5 +7,5 @@ fn made(call: Call) -> Permit {
 }
 
 fn main() {
-    drop::<fn(Call) -> Permit>(made);
+    let _: fn(Call) -> Permit = made;
 }

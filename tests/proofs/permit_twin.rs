@@ -7,5 +7,5 @@ fn made(batch: AdmittedBatch) -> Option<Permit> {
 }
 
 fn main() {
-    drop::<fn(AdmittedBatch) -> Option<Permit>>(made);
+    let _: fn(AdmittedBatch) -> Option<Permit> = made;
 }
