@@ -62,7 +62,7 @@ enum Answer {
     NotCompiled,
 }
 
-/// A worktree of the last commit, with a target folder of its own, removed at the end.
+/// A worktree of the last commit, removed at the end.
 struct Copy {
     at: PathBuf,
 }
@@ -113,7 +113,8 @@ impl Copy {
             for name in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO", "CARGO_PKG_NAME"] {
                 shell.env_remove(name);
             }
-            shell.env("CARGO_TARGET_DIR", target_dir().join("planted/target"));
+            // The same target folder: packages at another path are built beside ours, dependencies are shared.
+            shell.env("CARGO_TARGET_DIR", target_dir());
             if let Some(dir) = std::env::var_os("CONFORMANCE_DIR") {
                 shell.env("CONFORMANCE_DIR", std::path::absolute(dir)?);
             }
