@@ -49,6 +49,9 @@ fn a_duplicate_key_is_refused_however_far_apart() {
         for first in [0, members / 2, members - 2] {
             let mut keys: Vec<String> = (0..members).map(|n| format!("k{n}")).collect();
             let last = members - 1;
+            if first == last {
+                continue;
+            }
             assert!(form(&object(&keys)).is_some());
             // The second spelling is an escape: keys are compared after unescaping.
             keys[last] = keys[first].replace('k', "\\u006b");
@@ -57,7 +60,7 @@ fn a_duplicate_key_is_refused_however_far_apart() {
             checked += 1;
         }
     }
-    assert_eq!(checked, 24);
+    assert_eq!(checked, 23);
 }
 
 fn object(keys: &[String]) -> String {
