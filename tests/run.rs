@@ -1,4 +1,5 @@
 //! The run machine, driven as a host drives it: every output in order, every append acknowledged.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 use serde_json::{Value, json};
 use turnkeep::run::{Run, Tick};
 

@@ -71,7 +71,7 @@ export function runAgent(options: RunAgentOptions): AgentRun {
     await Promise.resolve();
     try {
       const result = await runGovernedAgentLoop({
-        runtime: run.guardRuntime(runtime), ...run.hooks, model_profile, tools: definitions, system: options.system,
+        runtime: run.guardRuntime(runtime), ...run.hooks, model_profile, tools: definitions, system: options.system, stream: options.stream,
         messages: resume === undefined ? messagesOf(options.prompt) : run.resumeMessages(),
         signal: stop.signal, onEvent: (event) => events.put(event),
       });

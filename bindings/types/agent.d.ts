@@ -46,6 +46,8 @@ export interface RunAgentOptions {
   readonly prompt: string | readonly Message[];
   readonly system?: string | undefined;
   readonly tools?: AgentTools | undefined;
+  /** Default true. */
+  readonly stream?: boolean | undefined;
   /** `max_cost_usd` is required; `null` says "no money cap". Defaults: 40 steps, 600 s. */
   readonly limits: AgentTaskLimits & { readonly max_cost_usd: number | null };
   readonly approval_classes?: ApprovalClasses | undefined;
