@@ -51,6 +51,7 @@ export function runAgent(options: RunAgentOptions): AgentRun {
   const registry = createApprovalClassRegistry(config.approval_classes, config.policies);
   const gate = gateOf(options, registry);
   const definitions = definitionsOf(tools);
+  const runtime = createFetchRuntime({ config, apiKey: options.apiKey ?? "", tools, fetch: options.fetch, host });
   const run = createAgentTaskRun({
     task_id, tenant_subject, actor_ref, limits: limitsOf(options, config), packLimits: config.limits,
     gate: options.gate === undefined ? undefined : gate, registry, resume, settle_cost_usd: options.settle_cost_usd, host,
@@ -58,7 +59,6 @@ export function runAgent(options: RunAgentOptions): AgentRun {
     costOfUsage: prices === undefined ? undefined : (usage) => usageCostUsd(usage, prices),
     onCheckpoint: options.onCheckpoint,
   });
-  const runtime = createFetchRuntime({ config, apiKey: options.apiKey ?? "", tools, fetch: options.fetch, host });
   const events = new EventQueue<AgentEvent>();
   const stop = new AbortController();
   const onAbort = (): void => { stop.abort((signal as AbortSignal).reason); };

@@ -38,20 +38,21 @@ export function configOf(runtime: AgentRuntime): AgentRuntimeConfig | undefined 
 }
 
 /** Makes a runtime over `fetch` (types/loop.d.ts). */
-export function createFetchRuntime(options: FetchRuntimeOptions): AgentRuntime {
-  const config = readAgentRuntimeConfig(options.config);
-  const clock = clockOf(options.host);
-  const send: FetchLike = options.fetch ?? (globalThis.fetch);
-  const tools = options.tools ?? {};
+export function createFetchRuntime(given: FetchRuntimeOptions): AgentRuntime {
+  const config = readAgentRuntimeConfig(given.config);
+  const clock = clockOf(given.host);
+  const send: FetchLike = given.fetch ?? (globalThis.fetch);
+  const tools = given.tools ?? {};
   const runtime: AgentRuntime = Object.freeze({
-    executeTurn: async (input: ExecuteTurnInput, { signal, onDelta }: TurnOptions): Promise<Turn> => {
+    executeTurn: async (input: ExecuteTurnInput, options?: TurnOptions): Promise<Turn> => {
+      const { signal, onDelta } = options ?? {};
       const profile = modelProfile(config, input.model_profile);
       const request = write(profile, input);
       const limits = { ...config.limits?.provider, ...defined(input.limits) };
-      const key = await keyOf(options.apiKey, input.model_profile);
+      const key = await keyOf(given.apiKey, input.model_profile);
       return runExchange({
         ...request,
-        headers: { ...request.headers, ...(await extraHeaders(options, input.model_profile)), ...authorization(request, key) },
+        headers: { ...request.headers, ...(await extraHeaders(given, input.model_profile)), ...authorization(request, key) },
         key,
         shape: {
           protocol: profile.protocol, stream: input.stream ?? true, limits, quirks: profile.quirks,

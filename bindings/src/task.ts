@@ -36,6 +36,7 @@ export class Task {
   #disposed = false;
   #cancelled = false;
   #signal: AbortSignal | undefined;
+  #unlink: (() => void) | undefined;
 
   constructor(options: CreateAgentTaskRunOptions, governed: boolean, extra: JsonObject = {}) {
     const { task_id, tenant_subject, actor_ref, limits, packLimits, resume, settle_cost_usd } = options;
@@ -58,13 +59,16 @@ export class Task {
   enter(signal: AbortSignal | undefined, onEvent: Listener["onEvent"]): void {
     if (this.busy || this.#disposed) throw raised("invalid_state");
     this.busy = true;
-    this.#signal = signal === undefined ? this.#left.signal : linked([signal, this.#left.signal]);
+    const first = signal === undefined ? undefined : linked([signal, this.#left.signal]);
+    this.#signal = first?.signal ?? this.#left.signal;
+    this.#unlink = first?.release;
     this.machine.listener = { onCheckpoint: this.options.onCheckpoint, onEvent };
   }
 
   /** Ends it. A run that was disposed of meanwhile is freed now. */
   leave(): void {
     this.busy = false;
+    this.#unlink?.();
     this.machine.listener = { onCheckpoint: undefined, onEvent: undefined };
     if (this.#disposed) this.machine.free();
   }
@@ -180,14 +184,15 @@ export class Task {
   }
 }
 
-/** A signal that aborts with the first of two. `AbortSignal.any` is too new for some runtimes. */
-function linked(signals: readonly AbortSignal[]): AbortSignal {
+/** A signal that aborts with the first of two, and its release: a host's signal may outlive many runs. `AbortSignal.any` is too new for some runtimes. */
+function linked(signals: readonly AbortSignal[]): { readonly signal: AbortSignal; readonly release: () => void } {
   const first = new AbortController();
+  const over = new AbortController();
   for (const signal of signals) {
     if (signal.aborted) first.abort(signal.reason);
-    else signal.addEventListener("abort", () => { first.abort(signal.reason); }, { once: true });
+    else signal.addEventListener("abort", () => { first.abort(signal.reason); }, { once: true, signal: over.signal });
   }
-  return first.signal;
+  return { signal: first.signal, release: () => { over.abort(); } };
 }
 
 function turnText(turn: unknown): string {

@@ -27,10 +27,13 @@ let source: (() => WebAssembly.Module) | undefined;
 let compiled: WebAssembly.Module | undefined;
 let instance: Exports | undefined;
 
-/** Frees what a program dropped without disposing of it, unless a trap was there first. */
-const dropped = new FinalizationRegistry<RawObject>((raw) => {
-  if (live.delete(raw)) raw.free();
-});
+/** Frees what a program dropped without disposing of it, unless a trap was there first. Some runtimes have no finalizers. */
+const dropped =
+  typeof FinalizationRegistry === "undefined"
+    ? undefined
+    : new FinalizationRegistry<RawObject>((raw) => {
+        if (live.delete(raw)) guarded(() => { raw.free(); });
+      });
 
 /** Says where the module comes from. It is compiled at first use and kept. The first source stays: entries of one package share one core. */
 export function provide(module: () => WebAssembly.Module): void {
@@ -99,7 +102,7 @@ export class CoreObject<T extends RawObject> {
     this.#what = what;
     this.#raw = guarded(() => make(border));
     live.add(this.#raw);
-    dropped.register(this, this.#raw, this);
+    dropped?.register(this, this.#raw, this);
   }
 
   /** @throws WASM_TRAP when its instance has trapped, INVALID_STATE when it was freed */
@@ -113,7 +116,7 @@ export class CoreObject<T extends RawObject> {
   free(): void {
     if (!live.delete(this.#raw)) return;
     this.#freed = true;
-    dropped.unregister(this);
+    dropped?.unregister(this);
     guarded(() => { this.#raw.free(); });
   }
 }

@@ -352,3 +352,37 @@ test("a cost cap without any price stops before the first call (B-06)", async ()
   assert.deepEqual([result.outcome, result.limit, result.details.reason, result.steps.length], ["budget_exhausted", "max_cost_usd", "cost_unknown", 0]);
   run[Symbol.dispose]();
 });
+
+test("a signal that has already aborted ends the run before any call; listeners do not pile up on it", async () => {
+  const stop = new AbortController();
+  stop.abort(new Error("too late"));
+  const run = createAgentTaskRun(OPTIONS);
+  const result = await runGovernedAgentLoop({ ...BASE, runtime: run.guardRuntime({ ...runtime, executeTurn: () => assert.fail("called") }), ...run.hooks, signal: stop.signal });
+  assert.deepEqual([result.outcome, result.cause.message], ["cancelled", "too late"]);
+  run[Symbol.dispose]();
+});
+
+test("a listener of events that throws ends the loop HOOK_FAILED with the checkpoint", async (t) => {
+  const cause = new Error("screen is gone");
+  const onEvent = (event) => { if (event.type === "tool_ended") throw cause; };
+  await assert.rejects(task(t, "chat", [LOOKUP], { loop: { onEvent } }), (error) => {
+    assert.ok(TurnkeepError.is(error, "HOOK_FAILED"));
+    assert.equal(error.cause, cause);
+    assert.ok(error.checkpoint.steps.length >= 1);
+    return true;
+  });
+});
+
+test("what a tool throws may be anything", async (t) => {
+  for (const [thrown, message] of [["plain words", /plain words/], [undefined, /the tool threw/], [Object.assign(Object.create(null), { message: 1 }), /the tool threw/], [new Error("bad \ud800"), /bad \?/]]) {
+    const { result } = await task(t, "chat", [LOOKUP, { text: "ok" }], { execute: () => { throw thrown; } });
+    const told = resultsOf(result.checkpoint).get("call_a");
+    assert.equal(told.code, "TOOL_FAILED");
+    assert.match(told.message, message);
+  }
+});
+
+test("a run's remaining duration cuts the model call in flight (B-10, S-23)", async (t) => {
+  const { result } = await task(t, "chat", [{ text: "x", transport: { stall: 10 } }], { run: { limits: { ...LIMITS, max_duration_s: 0.05 } } });
+  assert.deepEqual([result.outcome, result.error.code], ["failed", "PROVIDER_TIMEOUT"]);
+});

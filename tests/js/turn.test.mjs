@@ -1,7 +1,9 @@
 // One model call over real HTTP, without a loop: what a turn is, and every way a response can end (P, S).
 import assert from "node:assert/strict";
 import test from "node:test";
+import { inspect } from "node:util";
 import { createFetchRuntime, TurnkeepError } from "turnkeep";
+import { startScriptedServer } from "turnkeep/testing";
 import { ask, call, configFor, KEY, PROTOCOLS, serve } from "./lib/shop.mjs";
 
 const TURN = { text: "Let me look. ", calls: [call("call_a", "shop:lookup_order", { order: 7 }), call("call_b", "shop:read_policy", { page: "refunds" })] };
@@ -138,11 +140,15 @@ for (const protocol of PROTOCOLS) {
       config: configFor(protocol, server.url), apiKey: KEY,
       fetch: async (_url, { headers }) => { throw new TypeError(`cannot send ${JSON.stringify(headers)}`); },
     });
+    const library = createFetchRuntime({
+      config: configFor(protocol, server.url), apiKey: KEY,
+      fetch: async (_url, { headers }) => { throw new Error("outer", { cause: Object.assign(new Error("inner"), { config: { headers: new Map(Object.entries(headers)) } }) }); },
+    });
     const bad = createFetchRuntime({ config: configFor(protocol, server.url), apiKey: `${KEY}\n` });
-    for (const [runtime, expected] of [[leaky, "PROVIDER_TRANSPORT"], [bad, "CONFIGURATION_ERROR"]]) {
+    for (const [runtime, expected] of [[leaky, "PROVIDER_TRANSPORT"], [library, "PROVIDER_TRANSPORT"], [bad, "CONFIGURATION_ERROR"]]) {
       const error = await code(runtime.executeTurn(input, {}));
       assert.equal(error.code, expected);
-      for (const text of [JSON.stringify(error), String(error.stack), String(error.cause), JSON.stringify(error.details)]) assert.ok(!text.includes(KEY));
+      for (const text of [JSON.stringify(error), inspect(error, { depth: 20 })]) assert.ok(!text.includes(KEY));
     }
     assert.ok(!JSON.stringify(server.requests).includes(KEY));
   });
@@ -165,4 +171,27 @@ test("strings that are not well formed do not cross (N-04)", async () => {
   const runtime = createFetchRuntime({ config: configFor("chat", "http://127.0.0.1:1/v1"), apiKey: "" });
   const error = await code(runtime.executeTurn({ session_id: "s", model_profile: "main", messages: [{ role: "user", content: "\ud800" }] }, {}));
   assert.deepEqual([error.code, error.blame], ["INVALID_INPUT", "caller"]);
+});
+
+test("a refused connection keeps its own error as the cause", async () => {
+  const server = await startScriptedServer({ name: "gone", turns: [] });
+  await server.close();
+  const runtime = createFetchRuntime({ config: configFor("chat", server.url), apiKey: KEY });
+  const error = await code(runtime.executeTurn({ session_id: "s", model_profile: "main", messages: [{ role: "user", content: "hi" }] }, {}));
+  assert.deepEqual([error.code, error.retriable], ["PROVIDER_TRANSPORT", true]);
+  assert.equal(error.cause.cause.code, "ECONNREFUSED");
+});
+
+test("a fetch that gives no response is HOOK_FAILED", async () => {
+  for (const given of [undefined, {}, { status: 200 }, { status: 200, headers: new Map(), body: { locked: true, getReader: () => null } }]) {
+    const runtime = createFetchRuntime({ config: configFor("chat", "http://127.0.0.1:1/v1"), apiKey: "", fetch: async () => given });
+    const error = await code(runtime.executeTurn({ session_id: "s", model_profile: "main", messages: [{ role: "user", content: "hi" }] }));
+    assert.deepEqual([error.code, error.at.field], ["HOOK_FAILED", "fetch"]);
+  }
+});
+
+test("a listener of deltas that throws is HOOK_FAILED with its cause", async (t) => {
+  const cause = new Error("screen is gone");
+  const error = await code(ask(t, "chat", { text: "hello" }, { options: { onDelta: () => { throw cause; } } }));
+  assert.deepEqual([error.code, error.at.field, error.cause], ["HOOK_FAILED", "onDelta", cause]);
 });

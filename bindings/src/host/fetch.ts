@@ -11,6 +11,7 @@ import { raised } from "../raise.js";
 import { CANCELLED, CONSUMER_LEFT } from "../turn.js";
 import { callCore } from "../wasm.js";
 import type { Clock } from "./clock.js";
+import { mentions } from "./secret.js";
 import { Halt, started } from "./halt.js";
 
 /** Milliseconds of S-10 and S-23. */
@@ -66,23 +67,16 @@ function failure(exchange: Exchange, facts: Failure, billed: boolean, cause?: un
   return error;
 }
 
-/** Whether a transport's own error says the key, anywhere in its chain. */
-function mentions(error: unknown, key: string): boolean {
-  if (key === "") return false;
-  let at = error;
-  for (let depth = 0; depth < 16 && typeof at === "object" && at !== null; depth++) {
-    const { message, stack, cause } = at as { message?: unknown; stack?: unknown; cause?: unknown };
-    if (String(message).includes(key) || String(stack).includes(key)) return true;
-    at = cause;
-  }
-  return typeof at === "string" && at.includes(key);
-}
-
 /** What of a `Response` we use. */
 interface Answer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly body: ReadableStream<Uint8Array> | null;
+}
+/** Duck-typed: a `Response` of another realm or library is as good. */
+function isAnswer(value: unknown): value is Answer {
+  const { status, headers, body } = (value ?? {}) as Partial<Answer>;
+  return typeof status === "number" && typeof headers?.get === "function" && (body === null || (typeof body?.getReader === "function" && !body.locked));
 }
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
@@ -114,8 +108,8 @@ async function head(exchange: Exchange, halt: Halt, connection: AbortSignal): Pr
   try {
     // A redirect is not followed: the key would go where the configuration does not say.
     const answer = await halt.wait(started(() => send(url, { method, headers, body: text, signal: connection, redirect: "manual" })), false);
-    if (typeof (answer as Partial<Answer> | null)?.status !== "number") throw raised("hook_failed", "fetch");
-    return answer as Answer;
+    if (!isAnswer(answer)) throw raised("hook_failed", "fetch");
+    return answer;
   } catch (error) {
     if (halt.stop === "timeout") throw failure(exchange, { status: null, cause: "timeout" }, false);
     if (halt.stop !== undefined) return undefined;

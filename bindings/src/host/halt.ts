@@ -83,7 +83,8 @@ export class Halt {
         (error: unknown) => {
           if (this.#wake !== halted) return;
           this.#rest();
-          reject(error instanceof Error ? error : new Error("a host promise was rejected", { cause: error }));
+          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- whatever the host threw, as it threw it
+          reject(error);
         },
       );
       if (this.#stop !== undefined) halted();
