@@ -239,6 +239,7 @@ fn l_03_a_timeout_counts_as_a_throw_and_a_returned_failure_does_not() {
     assert_eq!(kinds(&host.push(&failed("TOOL_FAILED"))).last(), Some(&"execute_tool"));
 }
 
+/// L-05 (declared order), T-04 (one step and one status for each call).
 #[test]
 fn l_06_refused_calls_are_answered_and_the_batch_goes_on() {
     let mut host = Host::started(&config(open_limits()));
@@ -517,6 +518,7 @@ fn l_08_a_cancel_while_the_model_is_asked_ends_cancelled() {
     );
 }
 
+/// T-02 (start order), T-05 (intent and summary).
 #[test]
 fn t_01_step_records_are_whole_and_in_start_order() {
     let mut host = Host::started(&config(open_limits()));

@@ -1,4 +1,4 @@
-//! The reason table (P-18, P-19, P-20) and the seal: the one place where accumulated parts become a turn.
+//! The reason table (P-07, P-18, P-19, P-20) and the seal: the one place where accumulated parts become a turn.
 
 use super::{Protocol, Usage};
 use crate::error::{Error, Reason};

@@ -1,6 +1,8 @@
 // Law 2 of the design: a trap costs the objects of its instance, and nothing else.
 import assert from "node:assert/strict";
 import test from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { createAgentTaskRun, TurnkeepError, usageCostUsd } from "turnkeep";
 
 // The package's own modules, beside its entry: the same instances that the entry uses, behind no export.
@@ -26,9 +28,13 @@ test("a trap: every open object answers WASM_TRAP for ever, new objects work", (
   const good = new ResponseDecoder(SHAPE);
   const before = liveObjects();
   const bad = new ResponseDecoder(SHAPE);
+  const raw = liveObjects();
+  assert.equal(raw.length, 3);
   breakPointer(before);
   assert.throws(() => bad.push(bytes), trapped);
   assert.equal(liveObjects().length, 0);
+  // Every pointer is forgotten: no finalizer can free an old address in the memory of the next instance.
+  assert.deepEqual(raw.map((object) => object.__wbg_ptr), [0, 0, 0]);
 
   for (let time = 0; time < 2; time++) {
     for (const call of [() => bad.push(bytes), () => bad.state(), () => good.push(bytes), () => good.finish("eof"), () => run.steps(), () => run.checkpoint()])
@@ -70,4 +76,16 @@ test("memory that grows inside a push does not spoil what is read after it", () 
   assert.equal(deltas.length, 1);
   assert.equal(deltas[0].text, long);
   decoder.free();
+});
+
+test("what a program drops without freeing it is freed by a finalizer", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc");
+  (() => { for (let count = 0; count < 100; count++) new ResponseDecoder(SHAPE); })();
+  assert.equal(liveObjects().length, 100);
+  for (let round = 0; round < 100 && liveObjects().length > 0; round++) {
+    collect();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  assert.ok(liveObjects().length <= 1, `${liveObjects().length} left`);
 });
