@@ -35,7 +35,6 @@ export async function callTool(inner: AgentRuntime, moment: ExecuteTool, run: Ru
   halt.after(moment.timeout_ms, "timeout");
   let nano_usd: number | undefined;
   const cost = (): JsonObject => (nano_usd === undefined ? {} : { cost_usd: nano_usd / NANO });
-  let open = true;
   const context: ToolCallContext = Object.freeze({
     ...run,
     step_id: moment.step_id,
@@ -46,7 +45,7 @@ export async function callTool(inner: AgentRuntime, moment: ExecuteTool, run: Ru
     approval: null,
     reportCost: (usd: number) => {
       if (typeof usd !== "number" || !Number.isFinite(usd) || usd < 0) throw localError("INVALID_INPUT", "a cost is a finite number of US dollars, zero or more", undefined, "usd");
-      if (open) nano_usd = (nano_usd ?? 0) + Math.ceil(Number((usd * NANO).toFixed(3)));
+      nano_usd = (nano_usd ?? 0) + Math.ceil(Number((usd * NANO).toFixed(3)));
     },
     signal: cut.signal,
   });
@@ -67,7 +66,6 @@ export async function callTool(inner: AgentRuntime, moment: ExecuteTool, run: Ru
     if (isInputRefused(error)) return failed("INVALID_TOOL_INPUT", messageOf(error), false, "none", error);
     return failed("TOOL_FAILED", messageOf(error), true, isEffectNotStarted(error) ? "none" : "unknown", error);
   } finally {
-    open = false;
     halt.release();
     signal?.removeEventListener("abort", onAbort);
   }

@@ -106,14 +106,9 @@ interface OfferedTool extends ToolDefinition {
   readonly policy_failed?: boolean;
 }
 
-/** Each name is asked about once (K-06). */
+/** Each name is asked about once (K-06); two tools of one name are refused by the core. */
 function offered(task: Task, tools: readonly ToolDefinition[]): readonly OfferedTool[] {
-  const known = new Map<string, Pick<OfferedTool, "policy" | "policy_failed">>();
-  return tools.map(({ name, description, input_schema }) => {
-    const declared = known.get(name) ?? declaredOf(task, name);
-    known.set(name, declared);
-    return { name, description, input_schema, ...declared };
-  });
+  return tools.map(({ name, description, input_schema }) => ({ name, description, input_schema, ...declaredOf(task, name) }));
 }
 
 /** What the host declares of a tool, and what narrower policies make of it. A throw denies; no policy can loosen anything (C-02). */

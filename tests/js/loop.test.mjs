@@ -162,6 +162,20 @@ for (const protocol of PROTOCOLS) {
     assert.ok(events.some((event) => event.type === "turn_rejected" && event.error.code === "STREAM_TRUNCATED"));
   });
 
+  test(`${protocol}: a body that began and gave no usage has an unknown cost (T-03)`, async (t) => {
+    for (const transport of [{ content_type: "text/html" }, { stall: 80 }]) {
+      const { result } = await task(t, protocol, [{ text: "x", transport }], { limits: { provider: { idle_timeout_ms: 30 } } });
+      assert.deepEqual([result.outcome, result.steps[0].cost_usd, result.spend.unknown_cost_steps], ["failed", null, 1]);
+    }
+  });
+
+  test(`${protocol}: a class may cover every side-effecting tool that declares none (C-04)`, async (t) => {
+    const registry = createApprovalClassRegistry({ anything: { default_for_side_effects: true } });
+    const { result, ran } = await task(t, protocol, [{ calls: [call("a", "shop:refund"), call("b", "shop:lookup_order")] }, { text: "ok" }], { run: { registry } });
+    assert.deepEqual(codes(resultsOf(result.checkpoint)), [["a", "APPROVAL_REQUIRED"], ["b", "ok"]]);
+    assert.equal(ran.length, 1);
+  });
+
   test(`${protocol}: an HTTP error costs a known 0 (T-03)`, async (t) => {
     const { result } = await task(t, protocol, [{ http: 503 }]);
     assert.deepEqual([result.outcome, result.error.code, result.steps[0].cost_usd], ["failed", "PROVIDER_UNAVAILABLE", 0]);
@@ -183,6 +197,7 @@ for (const protocol of PROTOCOLS) {
     assert.equal({}.polluted, undefined);
     assert.equal(resultsOf(result.checkpoint).get("b").code, "INVALID_TOOL_INPUT");
     assert.ok(result.checkpoint.history_json.includes("9007199254740993"));
+    if (protocol === "chat") assert.equal(server.requests[1].body.messages.at(-3).tool_calls[1].function.arguments, '{"id":9007199254740993}');
     assert.equal(server.requests.length, 2);
   });
 

@@ -74,10 +74,18 @@ for (const protocol of PROTOCOLS) {
   });
 
   test(`${protocol}: bytes after the marker are seen although the reader of the deltas is slow (S-10)`, async (t) => {
-    const onDelta = () => new Promise((resolve) => setTimeout(resolve, 20));
-    const slow = { text: "hello", transport: { pause_ms: 5, after_terminal: "x" } };
-    const error = await code(ask(t, protocol, slow, { options: { onDelta } }));
+    const onDelta = () => new Promise((resolve) => setTimeout(resolve, 120));
+    // The whole body in one write, then the surplus: the reader is still busy with the text when it comes.
+    const slow = { text: "hello", transport: { split: 100_000, pause_ms: 10, after_terminal: "x" } };
+    const error = await code(ask(t, protocol, slow, { options: { onDelta }, limits: { drain_ms: 60 } }));
     assert.equal(error.code, "POST_TERMINAL_DATA");
+  });
+
+  test(`${protocol}: the last deltas arrive although the socket is held open to the deadline (S-10)`, async (t) => {
+    let text = "";
+    const onDelta = async (delta) => { await null; text += delta.text; };
+    const turn = await ask(t, protocol, { text: "hello", transport: { split: 100_000, hold_open: true } }, { options: { onDelta }, limits: { drain_ms: 30 } });
+    assert.deepEqual([turn.status, text], ["reply", "hello"]);
   });
 
   test(`${protocol}: a stream that ends early is truncated, however whole its call looks (S-20)`, async (t) => {
