@@ -21,6 +21,7 @@ interface ProviderRequest {
   readonly auth: { readonly header: string; readonly scheme: string };
   readonly body: string;
   readonly names: { readonly [wire: string]: string };
+  readonly warnings: readonly string[];
 }
 
 /** S-10 and S-23, where neither configuration nor call says otherwise. */
@@ -50,6 +51,7 @@ export function createFetchRuntime(given: FetchRuntimeOptions): AgentRuntime {
       const profile = modelProfile(config, input.model_profile);
       const request = write(profile, input);
       for (const warning of request.warnings) {
+        // eslint-disable-next-line no-console -- the one report of a deprecated input (P-09)
         if (!warned.has(warning)) console.warn(`turnkeep: ${warning}`);
         warned.add(warning);
       }
@@ -75,9 +77,10 @@ export function createFetchRuntime(given: FetchRuntimeOptions): AgentRuntime {
 
 /** The request as the core writes it. The history goes over as text where we have it, so that no digit is lost. */
 function write(profile: ModelProfile, input: ExecuteTurnInput): ProviderRequest {
-  const { messages, ...rest } = input;
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- this is where it is accepted
+  const { messages, intent_catalog, ...rest } = input;
   // The deprecated member may hold anything, also what is not JSON: only that it is there is said (P-09).
-  const head = encode({ ...rest, intent_catalog: input.intent_catalog === undefined ? undefined : true }, "input");
+  const head = encode({ ...rest, intent_catalog: intent_catalog === undefined ? undefined : true }, "input");
   const withMessages = `{"messages":${messagesJson(messages)}${head === "{}" ? "" : ","}${head.slice(1)}`;
   const text = `{"profile":${encode(profile, "profile")},"model_profile":${encode(input.model_profile, "model_profile")},"input":${withMessages}}`;
   return accepted(callCore((border) => border.request(text))).value as ProviderRequest;

@@ -10,6 +10,8 @@ function option(given, name, fallback) {
 
 export async function playAgainst(sheet, given) {
   const model = { protocol: option(given, "protocol", "chat"), model: option(given, "model", ""), base_url: option(given, "provider", ""), request: JSON.parse(option(given, "extra", "{}")) };
+  const most = option(given, "max-output-tokens", "");
+  if (most !== "") model.max_output_tokens = Number(most);
   const { ledger, tools } = shop();
   const apiKey = process.env.TURNKEEP_API_KEY ?? "";
   sheet.title(`${model.protocol} at ${model.base_url}, model ${model.model}`);

@@ -9,7 +9,7 @@ const sheet = new Sheet();
 
 if (given.includes("--help")) {
   console.log("demo                                              the scripted demonstration, both protocols");
-  console.log("demo --provider URL --protocol chat|messages --model M [--extra JSON] [--no-tools] [--no-stream]");
+  console.log("demo --provider URL --protocol chat|messages --model M [--extra JSON]\n       [--max-output-tokens N] [--no-tools] [--no-stream]");
   console.log("                                                  the same task against any server; key in TURNKEEP_API_KEY");
 } else if (given.includes("--provider")) {
   await playAgainst(sheet, given);

@@ -399,5 +399,5 @@ test("what a tool throws may be anything", async (t) => {
 
 test("a run's remaining duration cuts the model call in flight (B-10, S-23)", async (t) => {
   const { result } = await task(t, "chat", [{ text: "x", transport: { stall: 10 } }], { run: { limits: { ...LIMITS, max_duration_s: 0.05 } } });
-  assert.deepEqual([result.outcome, result.error.code], ["failed", "PROVIDER_TIMEOUT"]);
+  assert.deepEqual([result.outcome, result.limit, result.details.reason], ["budget_exhausted", "max_duration_s", "reached"]);
 });

@@ -214,3 +214,21 @@ test("fragments of a call that come before its id and name are handed on with th
   assert.ok(deltas.every(({ id, name }) => id === "call_a" && name === "shop:lookup_order"));
   assert.equal(deltas.map(({ json_fragment }) => json_fragment).join(""), '{"order":7}');
 });
+
+test("intent_catalog is accepted, ignored and reported once (P-09)", async () => {
+  const server = await startScriptedServer({ name: "two", turns: [{ text: "one" }, { text: "two" }] });
+  const said = [];
+  const { warn } = console;
+  console.warn = (text) => { said.push(text); };
+  try {
+    const runtime = createFetchRuntime({ config: { models: { main: { protocol: "chat", model: "m", base_url: server.url } } }, apiKey: "" });
+    const input = { session_id: "s", model_profile: "main", messages: [{ role: "user", content: "Hi" }], intent_catalog: { any: () => 1 } };
+    for (const text of ["one", "two"]) assert.equal((await runtime.executeTurn(input, {})).assistant_text, text);
+  } finally {
+    console.warn = warn;
+    await server.close();
+  }
+  assert.equal(said.length, 1);
+  assert.match(said[0], /intent_catalog.*P-09/);
+  assert.equal(JSON.stringify(server.requests).includes("intent_catalog"), false);
+});

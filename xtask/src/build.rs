@@ -133,8 +133,15 @@ fn compile() -> Result<()> {
 }
 
 /// What is packed beside `dist/`: the texts a user of the tarball is pointed to.
-const PACKED: [&str; 7] =
-    ["README.md", "LICENSE-APACHE", "LICENSE-MIT", "docs/errors.md", "docs/rules.md", "docs/scenarios.md", "docs/task-contract.md"];
+const PACKED: [&str; 7] = [
+    "README.md",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "docs/errors.md",
+    "docs/rules.md",
+    "docs/scenarios.md",
+    "docs/task-contract.md",
+];
 
 fn assemble(wasm: &[u8]) -> Result<()> {
     let (root, pkg) = (root(), pkg());
