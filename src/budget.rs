@@ -294,10 +294,19 @@ impl Budget {
             return Err(Exhausted { limit: LimitName::Cost, used: None, max });
         }
         reached(LimitName::Cost, self.spend.cost, self.limits.cost)?;
+        if let Some(exhausted) = self.out_of_time() {
+            return Err(exhausted);
+        }
         let elapsed = u128::from(self.spend.elapsed_ms);
-        reached(LimitName::Duration, elapsed, self.limits.duration)?;
         let remaining = self.limits.duration.map(|max| u64::try_from(max.saturating_sub(elapsed)).unwrap_or(u64::MAX));
         Ok(Clearance { remaining_ms: remaining })
+    }
+
+    /// The duration, when it is used up.
+    #[must_use]
+    pub fn out_of_time(&self) -> Option<Exhausted> {
+        let (used, max) = (u128::from(self.spend.elapsed_ms), self.limits.duration?);
+        (used >= max).then_some(Exhausted { limit: LimitName::Duration, used: Some(used), max })
     }
 
     /// Adds a cost; `None` is unknown.

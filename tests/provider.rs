@@ -431,6 +431,8 @@ fn s_24_failures_are_one_family() {
         let error = http_error(cause, None, None);
         assert_eq!((error.code(), error.retriable()), (code, retriable), "{cause:?}");
     }
+    let outranks = http_error(Cause::ContentType, None, Some("{\"error\":{\"type\":\"overloaded_error\"}}"));
+    assert_eq!(outranks.code(), "PROVIDER_OVERLOADED");
     let long = "x".repeat(10_000);
     let body = json!({"error": {"message": long, "code": "quota"}}).to_string();
     let record: Value =

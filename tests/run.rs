@@ -637,6 +637,33 @@ fn a_checkpoint_inside_a_batch_is_not_resumed_by_this_version() {
 }
 
 #[test]
+fn r_06_a_claim_is_checkpointed_before_its_effect_starts() {
+    let mut own = config(open_limits());
+    own["checkpoints"] = json!(true);
+    let mut host = Host::started(&own);
+    let outputs = host.calls(&[("a", "shop:refund")]);
+    assert_eq!(kinds(&outputs), ["append", "batch", "append", "checkpoint"]);
+    let checkpoint: Value = serde_json::from_str(&host.run.checkpoint_json()).unwrap();
+    assert_eq!(checkpoint["pending"]["claims"][0]["call_id"], "a");
+    assert!(host.clear()[0]["error"]["code"] == "INVALID_STATE", "nothing goes on before the checkpoint is saved");
+    assert_eq!(kinds(&host.push(&json!({"type": "saved"}))), ["execute_tool"]);
+}
+
+#[test]
+fn b_10_a_call_cut_by_the_duration_ends_in_the_budget() {
+    let mut host = Host::started(&config(json!({"max_steps": null, "max_cost_usd": null, "max_duration_s": 2})));
+    host.clear();
+    let error = json!({"code": "PROVIDER_TIMEOUT"});
+    let key = host.key();
+    host.tick.mono_ms += 2000;
+    host.push(&json!({"type": "turn_failed", "key": key, "error": error, "cost": "unknown"}));
+    assert_eq!(
+        (&host.done()["outcome"], &host.done()["limit"]),
+        (&json!("budget_exhausted"), &json!("max_duration_s"))
+    );
+}
+
+#[test]
 fn misuse_is_refused_and_changes_nothing() {
     let mut host = Host::open(&config(open_limits()));
     let code = |outputs: &[Value]| outputs[0]["error"]["code"].as_str().map(str::to_owned);

@@ -38,7 +38,7 @@ export class TurnkeepError<C extends ErrorCode = ErrorCode> extends Error implem
     this.at = record.at;
     this.details = record.details;
     this.retriable = record.retriable;
-    this.docs = `docs/errors/${record.code}.md`;
+    this.docs = `docs/errors.md#${record.code.toLowerCase()}`;
     if (record.retry_after_ms !== undefined) this.retry_after_ms = record.retry_after_ms;
     for (const [key, value] of Object.entries(extras)) Object.defineProperty(this, key, { value, enumerable: false });
     Object.defineProperty(this, BRAND, { value: true });

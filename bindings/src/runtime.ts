@@ -43,11 +43,16 @@ export function createFetchRuntime(given: FetchRuntimeOptions): AgentRuntime {
   const clock = clockOf(given.host);
   const send: FetchLike = given.fetch ?? (globalThis.fetch);
   const tools = given.tools ?? {};
+  const warned = new Set<string>();
   const runtime: AgentRuntime = Object.freeze({
     executeTurn: async (input: ExecuteTurnInput, options?: TurnOptions): Promise<Turn> => {
       const { signal, onDelta } = options ?? {};
       const profile = modelProfile(config, input.model_profile);
       const request = write(profile, input);
+      for (const warning of request.warnings) {
+        if (!warned.has(warning)) console.warn(`turnkeep: ${warning}`);
+        warned.add(warning);
+      }
       const limits = { ...config.limits?.provider, ...defined(input.limits) };
       const key = await keyOf(given.apiKey, input.model_profile);
       return runExchange({
@@ -71,8 +76,8 @@ export function createFetchRuntime(given: FetchRuntimeOptions): AgentRuntime {
 /** The request as the core writes it. The history goes over as text where we have it, so that no digit is lost. */
 function write(profile: ModelProfile, input: ExecuteTurnInput): ProviderRequest {
   const { messages, ...rest } = input;
-  // The deprecated member may hold anything, also what is not JSON: it is not sent, which is how it is ignored (P-09).
-  const head = encode({ ...rest, intent_catalog: undefined }, "input");
+  // The deprecated member may hold anything, also what is not JSON: only that it is there is said (P-09).
+  const head = encode({ ...rest, intent_catalog: input.intent_catalog === undefined ? undefined : true }, "input");
   const withMessages = `{"messages":${messagesJson(messages)}${head === "{}" ? "" : ","}${head.slice(1)}`;
   const text = `{"profile":${encode(profile, "profile")},"model_profile":${encode(input.model_profile, "model_profile")},"input":${withMessages}}`;
   return accepted(callCore((border) => border.request(text))).value as ProviderRequest;

@@ -38,6 +38,8 @@ export type ErrorCode = ProviderCode | CallerCode | PolicyCode | StoreCode | Int
 export interface ErrorPlace {
   readonly byte_offset?: number;
   readonly event?: number;
+  /** Position of the call in its turn, from 0. */
+  readonly call?: number;
   readonly json_path?: string;
   readonly field?: string;
   readonly seq?: number;
@@ -94,7 +96,7 @@ export class TurnkeepError<C extends ErrorCode = ErrorCode> extends Error implem
   override readonly cause?: unknown;
   /** Set on everything thrown by a loop that had begun (L-08). */
   readonly checkpoint?: AgentTaskCheckpoint;
-  /** Path of the documentation page, `docs/errors/<code>.md`. */
+  /** Path of the documentation page, `docs/errors.md#<code>`. */
   readonly docs: string;
   /** The record alone, without cause and checkpoint. */
   toJSON(): ErrorRecord<C>;

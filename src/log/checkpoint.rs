@@ -25,6 +25,8 @@ pub struct Checkpoint<'r> {
     pub history: &'r [Message],
     /// The turn whose calls are not all settled.
     pub pending_turn: Option<String>,
+    /// The effect that is claimed and not yet receipted, as JSON text.
+    pub claim: Option<String>,
     /// Entries so far, and the hash of the last.
     pub head: (u64, &'r str),
 }
@@ -49,7 +51,7 @@ impl Checkpoint<'_> {
                     object(&[
                         ("turn_json", text_or_null(self.pending_turn.as_deref())),
                         ("approvals", "[]".to_owned()),
-                        ("claims", "[]".to_owned()),
+                        ("claims", array(self.claim.clone())),
                     ]),
                 ),
                 ("autonomy", quote("ask_gated")),

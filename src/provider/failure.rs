@@ -1,5 +1,6 @@
 //! Provider failures as one typed family (S-24): HTTP status, error bodies, error events, no answer, no time.
 
+use super::decoder::look_for_error;
 use crate::error::{Error, Reason};
 use crate::json::{Value, parse};
 
@@ -34,6 +35,10 @@ pub fn http_error(cause: Cause, retry_after: Option<&str>, body: Option<&str>) -
         error = error.with_number("status", u64::from(status));
     }
     let parsed = body.and_then(|text| parse(text).ok());
+    // An error object outranks the content type it came with.
+    if let (Cause::ContentType, Some(Err(error))) = (cause, parsed.as_ref().map(look_for_error)) {
+        return error;
+    }
     match parsed.as_ref().and_then(Value::as_object).and_then(|object| object.get("error")) {
         Some(inner) => quote_provider(error, inner),
         None => match body {

@@ -445,6 +445,14 @@ impl Run {
         self.emit("turn_rejected", &members);
         self.emit("step_ended", &[("step", ended)]);
         self.emit_budget();
+        if self.leaving.is_none()
+            && code == Reason::ProviderTimeout.code()
+            && let Some(exhausted) = self.budget.out_of_time()
+        {
+            // The call was cut because the run's duration was used up (B-10): the budget ended the run, not the provider.
+            self.exhausted(exhausted);
+            return Ok(());
+        }
         let failed = Ending::new("failed", vec![("error", error_json.to_owned())]);
         let ending = self.leaving.take().unwrap_or(failed);
         self.phase = Phase::Stopping(Box::new(ending));
@@ -543,7 +551,7 @@ impl Run {
         self.out(Output::new("done", &[("result", result)]));
     }
 
-    fn checkpoint(&mut self, cause: &'static str) {
+    pub(super) fn checkpoint(&mut self, cause: &'static str) {
         self.revision = self.revision.saturating_add(1);
         if self.checkpoints {
             self.out(Output::new("checkpoint", &[("cause", quote(cause))]));
@@ -601,6 +609,7 @@ impl Run {
             spend: self.budget.spend,
             history: &self.history,
             pending_turn: self.pending_turn.clone(),
+            claim: self.claim_json(),
             head: self.log.head(),
         }
         .to_json()

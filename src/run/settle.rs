@@ -164,6 +164,8 @@ impl Run {
                             ("retry", "false".to_owned()),
                         ]);
                         self.append("effect_claimed", &body);
+                        // Without a store the host's checkpoint is the only durable claim: a throw there, and the effect never starts.
+                        self.checkpoint("claim");
                         batch.stage = Stage::Claimed(permit, index);
                     }
                     Ok(permit) => self.execute(&mut batch, permit, index),
@@ -172,6 +174,28 @@ impl Run {
         }
         self.phase = Phase::Calls(Box::new(batch));
         true
+    }
+
+    /// The claim under way, as the checkpoint shows it.
+    pub(super) fn claim_json(&self) -> Option<String> {
+        let Phase::Calls(batch) = &self.phase else {
+            return None;
+        };
+        let (Stage::Claimed(permit, _) | Stage::Running(permit, ..)) = &batch.stage else {
+            return None;
+        };
+        let call = permit.call();
+        permit.policy().side_effecting.then(|| {
+            object(&[
+                ("call_id", quote(&call.id)),
+                ("attempt", "1".to_owned()),
+                ("tool", quote(&call.name)),
+                ("input_json", quote(&call.input_json)),
+                ("action_hash", quote(permit.action_hash())),
+                ("idempotency_key", quote(&self.idempotency_key(call, permit.action_hash()))),
+                ("claimed_at", quote(&crate::step::timestamp(self.tick.now_ms))),
+            ])
+        })
     }
 
     fn idempotency_key(&self, call: &Call, action_hash: &str) -> String {

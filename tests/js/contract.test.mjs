@@ -79,7 +79,7 @@ test("an error is data: its record, its page, its place in a cause chain", () =>
   const error = (() => { try { return readAgentRuntimeConfig(1); } catch (thrown) { return thrown; } })();
   assert.ok(error instanceof Error);
   assert.equal(error.name, "TurnkeepError");
-  assert.equal(error.docs, "docs/errors/CONFIGURATION_ERROR.md");
+  assert.equal(error.docs, "docs/errors.md#configuration_error");
   assert.deepEqual(Object.keys(JSON.parse(JSON.stringify(error))).sort(), ["at", "blame", "code", "details", "message", "reason", "retriable", "rule"]);
   const wrapped = new Error("outer", { cause: new Error("inner", { cause: error }) });
   assert.equal(TurnkeepError.find(wrapped), error);

@@ -203,3 +203,14 @@ test("a listener of deltas that throws is HOOK_FAILED with its cause", async (t)
   const error = await code(ask(t, "chat", { text: "hello" }, { options: { onDelta: () => { throw cause; } } }));
   assert.deepEqual([error.code, error.at.field, error.cause], ["HOOK_FAILED", "onDelta", cause]);
 });
+
+test("fragments of a call that come before its id and name are handed on with them, once (S-18)", async (t) => {
+  const event = (fragment, finish_reason = null) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...fragment }] }, finish_reason }] })}\n\n`;
+  const end = `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] })}\n\ndata: [DONE]\n\n`;
+  const chunks = [event({ function: { arguments: '{"or' } }), event({ function: { arguments: "der" } }), event({ id: "call_a", type: "function", function: { name: "shop_lookup_order", arguments: '":' } }), event({ function: { arguments: "7}" } }), end];
+  const deltas = [];
+  const turn = await ask(t, "chat", { chunks, transport: { pause_ms: 5 } }, { options: { onDelta: (delta) => void deltas.push(delta) } });
+  assert.deepEqual(turn.requested_tools, [{ id: "call_a", name: "shop:lookup_order", input: { order: 7 } }]);
+  assert.ok(deltas.every(({ id, name }) => id === "call_a" && name === "shop:lookup_order"));
+  assert.equal(deltas.map(({ json_fragment }) => json_fragment).join(""), '{"order":7}');
+});

@@ -132,6 +132,10 @@ fn compile() -> Result<()> {
         .context("the bindings do not compile")
 }
 
+/// What is packed beside `dist/`: the texts a user of the tarball is pointed to.
+const PACKED: [&str; 7] =
+    ["README.md", "LICENSE-APACHE", "LICENSE-MIT", "docs/errors.md", "docs/rules.md", "docs/scenarios.md", "docs/task-contract.md"];
+
 fn assemble(wasm: &[u8]) -> Result<()> {
     let (root, pkg) = (root(), pkg());
     let dist = pkg.join("dist");
@@ -143,7 +147,7 @@ fn assemble(wasm: &[u8]) -> Result<()> {
         let name = types.file_name().context("a file without a name")?;
         write(&dist.join(name), &read(&types)?)?;
     }
-    for file in ["README.md", "LICENSE-APACHE", "LICENSE-MIT"] {
+    for file in PACKED {
         let from = root.join(file);
         if from.is_file() {
             write(&pkg.join(file), &read(&from)?)?;

@@ -130,27 +130,11 @@ async function body(exchange: Exchange, halt: Halt, decoder: ResponseDecoder, an
     if (good && (streams || !exchange.shape.stream)) return await decode(exchange, halt, decoder, reader, endIdle);
     const text = await errorBody(halt, reader);
     if (halt.stop === "abort" || halt.stop === "consumer") return halt.stop === "consumer" ? CONSUMER_LEFT : CANCELLED;
-    const named = good ? errorObject(exchange, text) : undefined;
-    if (named !== undefined) throw named;
     const facts = { status: answer.status, retry_after: answer.headers.get("retry-after") ?? undefined, content_type: type ?? undefined, body: text };
     throw failure(exchange, { ...facts, cause: good ? "content_type" : "http" }, good);
   } finally {
     // Best effort, and nobody waits for it (S-11).
     reader?.cancel().catch(() => undefined);
-  }
-}
-
-/** An error object outranks the content type it came with (S-24). */
-function errorObject(exchange: Exchange, text: string): TurnkeepError | undefined {
-  const decoder = new ResponseDecoder({ ...exchange.shape, stream: false, deltas: false });
-  try {
-    decoder.push(new TextEncoder().encode(text));
-    decoder.finish("eof");
-    return undefined;
-  } catch (error) {
-    return TurnkeepError.is(error) && error.code.startsWith("PROVIDER_") ? error : undefined;
-  } finally {
-    decoder.free();
   }
 }
 
