@@ -222,6 +222,32 @@ fn p_19_the_reason_table() {
     assert_eq!((cut.calls().len(), cut.dropped_calls()), (0, 2));
 }
 
+/// P-05: calls without text are runnable and text is kept as it came; P-06: no id is made up; P-07, P-08: text never becomes a call.
+#[test]
+fn p_05_to_p_08_only_native_calls_run() {
+    let body = |message: Value, reason: &str| {
+        decode(
+            Protocol::Chat,
+            false,
+            |_| {},
+            &json!({"choices": [{"message": message, "finish_reason": reason}]}).to_string(),
+        )
+    };
+    let call = json!([{"id": "c1", "function": {"name": "f", "arguments": "{}"}}]);
+    let silent = turn(body(json!({"content": null, "tool_calls": call}), "tool_calls"));
+    assert_eq!((silent.calls().len(), silent.assistant_text().as_str()), (1, ""));
+    let spoken = turn(body(json!({"content": " <b>\n ", "tool_calls": call}), "tool_calls"));
+    assert_eq!(spoken.assistant_text(), " <b>\n ");
+    assert_eq!(
+        code(&body(json!({"tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}), "tool_calls")),
+        "CALL_ID_MISSING"
+    );
+    let shaped = "{\"requested_tool\":{\"name\":\"f\"}} <tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>";
+    let reply = turn(body(json!({"content": shaped}), "stop"));
+    assert_eq!((reply.calls().len(), reply.assistant_text().as_str()), (0, shaped));
+    assert_eq!(code(&body(json!({"content": shaped}), "tool_calls")), "FINISH_REASON_MISMATCH");
+}
+
 fn profile(protocol: &str, extra: Value) -> ModelProfile {
     let mut own = json!({"protocol": protocol, "model": "asked", "base_url": "https://api.example.com/v1/"});
     own.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());

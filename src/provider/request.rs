@@ -4,7 +4,7 @@
 use super::Protocol;
 use crate::config::ModelProfile;
 use crate::error::{Error, Reason};
-use crate::json::{Object, Value, canonical, parse, quote};
+use crate::json::{Object, Value, array, canonical, object, parse, quote};
 use crate::message::Message;
 use crate::tools::{ToolDefinition, read_catalog, wire_name};
 use crate::turn::{Block, Call, StateBlock};
@@ -117,23 +117,9 @@ impl Sender<'_> {
         if stream {
             members.push("\"stream_options\":{\"include_usage\":true}".to_owned());
         }
-        if !tools.is_empty() {
-            let items: Vec<String> = tools
-                .iter()
-                .map(|tool| {
-                    let description = tool
-                        .description
-                        .as_ref()
-                        .map_or(String::new(), |text| format!(",\"description\":{}", quote(text)));
-                    format!(
-                        "{{\"type\":\"function\",\"function\":{{\"name\":{}{description},\"parameters\":{}}}}}",
-                        quote(&wire_name(&tool.name)),
-                        tool.input_schema
-                    )
-                })
-                .collect();
-            members.push(format!("\"tools\":[{}]", items.join(",")));
-        }
+        members.extend(definitions(tools, |tool| {
+            format!("{{\"type\":\"function\",\"function\":{}}}", described(tool, "parameters"))
+        }));
     }
 
     fn chat_message(&self, message: &Message) -> String {
@@ -200,23 +186,7 @@ impl Sender<'_> {
         members.push(format!("\"messages\":[{}]", self.messages_history(messages).join(",")));
         members.push(format!("\"max_tokens\":{}", self.profile.max_output_tokens));
         members.push(format!("\"stream\":{stream}"));
-        if !tools.is_empty() {
-            let items: Vec<String> = tools
-                .iter()
-                .map(|tool| {
-                    let description = tool
-                        .description
-                        .as_ref()
-                        .map_or(String::new(), |text| format!(",\"description\":{}", quote(text)));
-                    format!(
-                        "{{\"name\":{}{description},\"input_schema\":{}}}",
-                        quote(&wire_name(&tool.name)),
-                        tool.input_schema
-                    )
-                })
-                .collect();
-            members.push(format!("\"tools\":[{}]", items.join(",")));
-        }
+        members.extend(definitions(tools, |tool| described(tool, "input_schema")));
     }
 
     /// All results of one turn stand in one `user` message (P-13).
@@ -286,6 +256,19 @@ impl Sender<'_> {
             })
             .collect()
     }
+}
+
+/// The member `tools`, when there are any.
+fn definitions(tools: &[ToolDefinition], one: impl Fn(&ToolDefinition) -> String) -> Option<String> {
+    (!tools.is_empty()).then(|| format!("\"tools\":{}", array(tools.iter().map(one))))
+}
+
+/// Name, description and schema of a tool; the protocols differ in the schema's member.
+fn described(tool: &ToolDefinition, schema: &str) -> String {
+    let mut members = vec![("name", quote(&wire_name(&tool.name)))];
+    members.extend(tool.description.as_ref().map(|text| ("description", quote(text))));
+    members.push((schema, tool.input_schema.clone()));
+    object(&members)
 }
 
 fn chat_call(call: &Call, extras: Option<&Object<'_>>) -> String {

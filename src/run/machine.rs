@@ -10,7 +10,7 @@ use crate::approval::Gate;
 use crate::budget::{Budget, Clearance, Exhausted};
 use crate::error::{Error, Reason};
 use crate::json::{Value, array, object, parse_with_depth, quote, text_or_null};
-use crate::log::{Checkpoint, Log, Receipts, RunRef};
+use crate::log::{Log, Receipts, RunRef};
 use crate::message::{Message, history_json};
 use crate::provider::Status;
 use crate::step::{Kind, Step, StepStatus, step_id};
@@ -70,7 +70,7 @@ pub struct Run {
     model_calls: u64,
     used_ids: BTreeSet<String>,
     pub(super) pending_turn: Option<String>,
-    revision: u64,
+    pub(super) revision: u64,
     created: bool,
     resumed: bool,
     /// The loop was told to end; the run ends where nothing is under way.
@@ -577,48 +577,6 @@ impl Run {
 
     pub(super) fn push(&mut self, item: Item) {
         self.queue.push_back(item);
-    }
-
-    /// The history, as a JSON array of messages.
-    #[must_use]
-    pub fn messages_json(&self) -> String {
-        history_json(&self.history)
-    }
-
-    /// The steps, in start order (T-02).
-    #[must_use]
-    pub fn steps_json(&self) -> String {
-        array(self.steps.iter().map(Step::to_json))
-    }
-
-    /// What the run has used.
-    #[must_use]
-    pub fn spend_json(&self) -> String {
-        self.budget.spend.to_json()
-    }
-
-    /// The snapshot of the run as it stands.
-    #[must_use]
-    pub fn checkpoint_json(&self) -> String {
-        Checkpoint {
-            run: &self.run,
-            actor_ref: &self.actor_ref,
-            revision: self.revision,
-            steps: &self.steps,
-            receipts: self.receipts.texts(),
-            spend: self.budget.spend,
-            history: &self.history,
-            pending_turn: self.pending_turn.clone(),
-            claim: self.claim_json(),
-            head: self.log.head(),
-        }
-        .to_json()
-    }
-
-    /// The name of the run in a store.
-    #[must_use]
-    pub fn key(&self) -> String {
-        self.run.key()
     }
 }
 

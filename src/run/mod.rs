@@ -26,6 +26,7 @@ mod config;
 mod input;
 mod machine;
 mod output;
+mod readers;
 mod settle;
 
 pub use machine::Run;
