@@ -355,6 +355,30 @@ fn s_18_wrong_types_are_refused() {
     assert_eq!(messages(json!({"type": "message_delta", "delta": {"stop_reason": 5}})), "FINISH_REASON_UNKNOWN");
 }
 
+/// S-18, S-19: indices of a stream only grow, and nothing but a ping or an unknown event comes before `message_start`.
+#[test]
+fn s_19_order_of_a_stream() {
+    let end = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n";
+    let chat = |order: &[usize]| {
+        code(&decode(
+            Protocol::Chat,
+            true,
+            |_| {},
+            &(order.iter().map(|n| call_event(*n, "{}")).collect::<String>() + end),
+        ))
+    };
+    assert_eq!((chat(&[0, 2, 5]), chat(&[1, 0]), chat(&[0, 5, 2])), ("", "CALL_INDEX_INVALID", "CALL_INDEX_INVALID"));
+    let first = |event: Value| code(&decode(Protocol::Messages, true, |_| {}, &format!("data: {event}\n\n")));
+    for kind in ["content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop"] {
+        let event = json!({"type": kind, "index": 0, "content_block": {"type": "text", "text": ""}, "delta": {"stop_reason": "end_turn"}});
+        assert_eq!(first(event), "STREAM_ORDER", "{kind}");
+    }
+    assert_eq!(
+        (first(json!({"type": "ping"})), first(json!({"type": "novel"}))),
+        ("STREAM_TRUNCATED", "STREAM_TRUNCATED")
+    );
+}
+
 /// P-03: an index in a body must not contradict the order of its calls.
 #[test]
 fn p_03_indices_of_a_body_are_in_order() {
