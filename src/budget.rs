@@ -132,7 +132,7 @@ impl Limits {
         if let Some((name, _)) =
             limits.iter().find(|(name, _)| !["max_steps", "max_cost_usd", "max_duration_s"].contains(name))
         {
-            return Err(Error::new(Reason::LimitInvalid).at_field(&format!("limits.{name}")));
+            return Err(Error::new(Reason::LimitUnknown).at_field(&format!("limits.{name}")));
         }
         let read = |name: LimitName| -> Result<Option<u128>, Error> {
             let field = format!("limits.{}", name.field());

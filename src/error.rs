@@ -148,10 +148,11 @@ registry! {
     ProviderTransport "provider_transport" "PROVIDER_TRANSPORT" "S-24" Provider true "no answer came", "Check the URL and the network.";
     ProviderTimeout "provider_timeout" "PROVIDER_TIMEOUT" "S-23" Provider true "the answer took too long", "Raise the timeout, or ask again.";
     ProviderError "provider_error" "PROVIDER_ERROR" "S-24" Provider false "the provider reports an error", "See details.provider_message.";
-    InvalidInput "invalid_input" "INVALID_INPUT" "K-01" Caller false "an argument is not of the documented shape", "See at.field.";
+    InvalidInput "invalid_input" "INVALID_INPUT" "K-01" Caller false "an argument is not of the documented shape", "Compare the named field with its type; a resumed run starts with resumeMessages().";
     ConfigurationError "configuration_error" "CONFIGURATION_ERROR" "K-01" Caller false "the configuration is not of the documented shape", "See at.field.";
     LimitInvalid "limit_invalid" "LIMIT_INVALID" "B-09" Caller false "a limit is not a usable number", "Give a finite number, zero or more, no finer than its unit.";
     LimitMissing "limit_missing" "LIMIT_INVALID" "B-09" Caller false "a limit is missing and has no ceiling to take", "Give the limit, its ceiling, or null for none.";
+    LimitUnknown "limit_unknown" "LIMIT_INVALID" "B-09" Caller false "no such limit", "The limits are max_steps, max_cost_usd and max_duration_s.";
     LimitAboveCeiling "limit_above_ceiling" "LIMIT_ABOVE_CEILING" "B-09" Caller false "a limit is above its ceiling", "Lower the limit or raise packLimits.";
     ModelProfileUnknown "model_profile_unknown" "MODEL_PROFILE_UNKNOWN" "B-07" Caller false "no such model profile", "Add it to agent_runtime.models.";
     ToolNameCollision "tool_name_collision" "TOOL_NAME_COLLISION" "P-14" Caller false "two tools have one name on the wire", "Rename one of them.";
@@ -176,6 +177,10 @@ registry! {
     CheckpointForeign "checkpoint_foreign" "CHECKPOINT_FOREIGN" "R-09" Policy false "the checkpoint is of another task", "Use the checkpoint of this task.";
     CheckpointTenant "checkpoint_tenant" "TENANT_SUBJECT_MISMATCH" "G-09" Policy false "the checkpoint is of another tenant", "Use the checkpoint of this tenant.";
     CheckpointInconsistent "checkpoint_inconsistent" "CHECKPOINT_INCONSISTENT" "R-09" Policy false "the checkpoint contradicts itself", "It was changed, or calls are still pending; use an earlier one.";
+    ChainGap "chain_gap" "CHAIN_GAP" "R-09" Policy false "a receipt is missing", "The checkpoint was changed; use one that was not.";
+    ChainBroken "chain_broken" "CHAIN_BROKEN" "R-09" Policy false "a receipt does not link to the one before", "The checkpoint was changed; use one that was not.";
+    ChainChanged "chain_changed" "CHAIN_CHANGED" "R-09" Policy false "a receipt does not have the hash of its fields", "The checkpoint was changed; use one that was not.";
+    ChainDuplicate "chain_duplicate" "CHAIN_DUPLICATE" "R-09" Policy false "two receipts are of one attempt", "The checkpoint was changed; use one that was not.";
     CheckpointNotSaved "checkpoint_not_saved" "CHECKPOINT_NOT_SAVED" "R-06" Store false "onCheckpoint failed", "See cause.";
     WasmTrap "wasm_trap" "WASM_TRAP" "N-04" Internal false "the core trapped", "Please report it. Reopen the run; a stream is a failed attempt.";
     Internal "internal" "INTERNAL" "K-04" Internal false "turnkeep is at fault", "Please report it.";

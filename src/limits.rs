@@ -1,7 +1,7 @@
 //! Every number in the product with its default (S-01..S-07, S-10, S-23). A host may raise or lower each, never remove it.
 
 use crate::error::{Error, Reason};
-use crate::json::{Object, Value};
+use crate::json::{MAX_DEPTH, Object, Value};
 
 macro_rules! provider_limits {
     ($($name:ident $default:literal $what:literal;)*) => {
@@ -21,6 +21,10 @@ macro_rules! provider_limits {
             pub fn read(mut self, object: &Object<'_>, field: &str) -> Result<Self, Error> {
                 for (name, value) in object.iter() {
                     match name {
+                        // Envelopes and the stack must hold what one text may nest: this bound can only be lowered.
+                        "max_json_depth" if value.as_u64().is_none_or(|depth| depth > u64::from(MAX_DEPTH)) => {
+                            return Err(Error::new(Reason::LimitInvalid).at_field(&format!("{field}.{name}")));
+                        }
                         $(stringify!($name) => self.$name = positive(value, &format!("{field}.{name}"))?,)*
                         _ => return Err(Error::new(Reason::ConfigurationError).at_field(&format!("{field}.{name}"))),
                     }

@@ -269,7 +269,8 @@ pub fn read_timestamp(text: &str) -> Option<u64> {
 #[must_use]
 pub fn cost_of(value: Option<&Value<'_>>) -> Option<u128> {
     match value {
-        Some(Value::Number(number)) => crate::budget::nano_usd(*number),
+        // Above a million US dollars a cost is a mistake of its unit, and its sum would lose digits as a JSON number.
+        Some(Value::Number(number)) if number.as_f64() <= 1e6 => crate::budget::nano_usd(*number),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::error::{Error, Reason};
 use crate::json::{Object, Value, canonical, parse, parse_with_depth, quote};
-use crate::provider::{FinishReason, Protocol, Status, Usage};
+use crate::provider::{FinishReason, Protocol, Status, Unified, Usage};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One native tool call. Its input is canonical text, so that what is shown, hashed and run is one thing.
@@ -277,6 +277,10 @@ impl Turn {
         };
         if turn.assistant_text() != text {
             return Err(shape("turn.assistant_text"));
+        }
+        let unified = turn.finish.as_ref().map(|finish| finish.unified);
+        if status == Status::ToolRequest && (unified != Some(Unified::ToolCalls) || turn.dropped_calls != 0) {
+            return Err(Error::new(Reason::ToolCallsWithFinishStop).at_field("turn.finish_reason"));
         }
         if turn.finish.is_none() && !status.is_cut() {
             return Err(shape("turn.finish_reason"));

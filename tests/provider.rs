@@ -248,6 +248,202 @@ fn p_05_to_p_08_only_native_calls_run() {
     assert_eq!(code(&body(json!({"content": shaped}), "tool_calls")), "FINISH_REASON_MISMATCH");
 }
 
+/// S-18: after the reason only empty deltas, whatever the kind of content; S-24, S-18: an error event is one whatever it carries.
+#[test]
+fn s_18_nothing_comes_after_the_reason() {
+    let stream = |late: Value| {
+        format!(
+            "{}data: {}\n\ndata: {}\n\ndata: [DONE]\n\n",
+            text_event("Hi"),
+            json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}),
+            json!({"choices": [{"delta": late}]})
+        )
+    };
+    for late in [
+        json!({"content": "x"}),
+        json!({"content": [{"type": "text", "text": "x"}]}),
+        json!({"content": [{"type": "thinking", "thinking": "x"}]}),
+        json!({"refusal": "x"}),
+        json!({"reasoning": "x"}),
+        json!({"reasoning_content": "x"}),
+        json!({"reasoning_details": [{"type": "t", "index": 0, "text": "x"}]}),
+        json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "f"}}]}),
+    ] {
+        assert_eq!(code(&decode(Protocol::Chat, true, |_| {}, &stream(late.clone()))), "STREAM_ORDER", "{late}");
+    }
+    for empty in [
+        json!({}),
+        json!({"role": "assistant", "content": "", "refusal": null, "reasoning_details": [], "tool_calls": []}),
+        Value::Null,
+    ] {
+        assert_eq!(code(&decode(Protocol::Chat, true, |_| {}, &stream(empty))), "");
+    }
+    let reason = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+    for carried in ["[DONE]", "", "{}", "not json"] {
+        let stream = format!("{reason}event: error\ndata: {carried}\n\ndata: [DONE]\n\n");
+        assert_eq!(code(&decode(Protocol::Chat, true, |_| {}, &stream)), "PROVIDER_ERROR", "{carried}");
+    }
+    let ended = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"error\"}]}\n\ndata: [DONE]\n\n";
+    assert_eq!(code(&decode(Protocol::Chat, true, |_| {}, ended)), "PROVIDER_ERROR");
+}
+
+/// S-18: a known member of the wrong type is refused where it stands.
+#[test]
+fn s_18_wrong_types_are_refused() {
+    let chat = |message: Value, choice: Value, top: Value| {
+        let mut one = json!({"message": message, "finish_reason": "stop"});
+        one.as_object_mut().unwrap().extend(choice.as_object().unwrap().clone());
+        let mut body = json!({"choices": [one]});
+        body.as_object_mut().unwrap().extend(top.as_object().unwrap().clone());
+        code(&decode(Protocol::Chat, false, |_| {}, &body.to_string()))
+    };
+    let none = || json!({});
+    assert_eq!(chat(json!({"content": "x"}), none(), none()), "");
+    for message in [
+        json!({"content": 5}),
+        json!({"content": [5]}),
+        json!({"content": [{"type": "text"}]}),
+        json!({"content": [{"text": "x"}]}),
+        json!({"refusal": {}}),
+        json!({"reasoning": []}),
+        json!({"reasoning_details": {}}),
+        json!({"reasoning_details": [5]}),
+        json!({"reasoning_details": [{"text": {}}]}),
+        json!({"reasoning_details": [{"index": "0"}]}),
+        json!({"tool_calls": {}}),
+        json!({"tool_calls": [5]}),
+    ] {
+        assert_eq!(chat(message.clone(), none(), none()), "MALFORMED_EVENT", "{message}");
+    }
+    assert_eq!(chat(json!("x"), none(), none()), "MALFORMED_EVENT");
+    assert_eq!(chat(none(), json!({"native_finish_reason": ["length"]}), none()), "MALFORMED_EVENT");
+    for usage in
+        [json!(5), json!({"prompt_tokens": -1}), json!({"prompt_tokens": "5"}), json!({"prompt_tokens_details": 5})]
+    {
+        assert_eq!(chat(none(), none(), json!({"usage": usage})), "MALFORMED_EVENT", "{usage}");
+    }
+    assert_eq!(chat(none(), none(), json!({"choices": {}})), "MALFORMED_EVENT");
+    assert_eq!(chat(none(), none(), json!({"choices": [5]})), "MALFORMED_EVENT");
+    assert_eq!(chat(none(), none(), json!({"choices": []})), "MALFORMED_EVENT");
+    assert_eq!(chat(none(), json!({"index": 1}), none()), "CHOICES_UNSUPPORTED");
+    let messages = |event: Value| {
+        let start = json!({"type": "message_start", "message": {"role": "assistant", "content": []}});
+        code(&decode(Protocol::Messages, true, |_| {}, &format!("data: {start}\n\ndata: {event}\n\n")))
+    };
+    for event in [
+        json!({}),
+        json!({"type": 5}),
+        json!({"type": "content_block_start", "index": 0}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text"}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "redacted_thinking"}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": 5}}),
+        json!({"type": "message_delta"}),
+        json!({"type": "message_delta", "delta": {}, "usage": 5}),
+    ] {
+        assert_eq!(messages(event.clone()), "MALFORMED_EVENT", "{event}");
+    }
+    assert_eq!(
+        messages(json!({"type": "content_block_start", "index": "0", "content_block": {"type": "text", "text": ""}})),
+        "CALL_INDEX_INVALID"
+    );
+    assert_eq!(
+        messages(
+            json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "a", "name": "f", "input": null}})
+        ),
+        "TOOL_ARGUMENTS_NOT_OBJECT"
+    );
+    assert_eq!(messages(json!({"type": "message_delta", "delta": {"stop_reason": 5}})), "FINISH_REASON_UNKNOWN");
+}
+
+/// P-03: an index in a body must not contradict the order of its calls.
+#[test]
+fn p_03_indices_of_a_body_are_in_order() {
+    let body = |indices: &[Value]| {
+        let calls: Vec<Value> = indices.iter().enumerate().map(|(n, index)| json!({"index": index, "id": format!("c{n}"), "function": {"name": "f", "arguments": "{}"}})).collect();
+        code(&decode(
+            Protocol::Chat,
+            false,
+            |_| {},
+            &json!({"choices": [{"message": {"tool_calls": calls}, "finish_reason": "tool_calls"}]}).to_string(),
+        ))
+    };
+    assert_eq!(body(&[json!(0), json!(1)]), "");
+    assert_eq!(body(&[Value::Null, Value::Null]), "");
+    assert_eq!(body(&[json!(1), json!(0)]), "CALL_INDEX_INVALID");
+    assert_eq!(body(&[json!(0), json!(0)]), "CALL_INDEX_INVALID");
+}
+
+/// S-05, S-08: what is kept of provider state, usage and unknown members is bounded, and no event pays for those before it.
+#[test]
+fn s_08_kept_members_are_bounded() {
+    let many = |count: usize| -> Value { Value::Object((0..count).map(|n| (format!("m{n}"), json!(1))).collect()) };
+    let wide = json!(vec![0; 20_000]);
+    let with = |mut base: Value, extra: Value| {
+        base.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        base
+    };
+    let chat = |message: Value| {
+        code(&decode(
+            Protocol::Chat,
+            false,
+            |_| {},
+            &json!({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).to_string(),
+        ))
+    };
+    let call = |extra: Value| json!({"tool_calls": [with(json!({"id": "a", "function": {"name": "f", "arguments": "{}"}}), extra)]});
+    assert_eq!(chat(call(many(60))), "");
+    assert_eq!(chat(call(many(65))), "MALFORMED_EVENT");
+    assert_eq!(chat(call(json!({"extra": wide}))), "LIMIT_CONTENT_BLOCKS");
+    assert_eq!(chat(with(call(json!({})), json!({"reasoning_details": [many(65)]}))), "MALFORMED_EVENT");
+    assert_eq!(chat(with(call(json!({})), json!({"reasoning_details": [{"x": wide}]}))), "LIMIT_CONTENT_BLOCKS");
+    let parts: Vec<Value> = (0..300).map(|n| json!({"type": "image", "n": n})).collect();
+    assert_eq!(chat(with(call(json!({})), json!({"content": parts}))), "LIMIT_CONTENT_BLOCKS");
+    let messages = |block: Value, usage: Value| {
+        code(&decode(
+            Protocol::Messages,
+            false,
+            |_| {},
+            &json!({"content": [block], "stop_reason": "end_turn", "usage": usage}).to_string(),
+        ))
+    };
+    let thinking = json!({"type": "thinking", "thinking": "", "signature": ""});
+    assert_eq!(messages(with(thinking.clone(), many(60)), json!({})), "");
+    assert_eq!(messages(with(thinking.clone(), many(65)), json!({})), "MALFORMED_EVENT");
+    assert_eq!(messages(with(thinking.clone(), json!({"x": wide})), json!({})), "LIMIT_CONTENT_BLOCKS");
+    assert_eq!(messages(thinking, json!({"x": wide})), "MALFORMED_EVENT");
+}
+
+/// N-01: the depth can be lowered and not raised, and holds whatever a host writes into the limits.
+#[test]
+fn n_01_the_depth_cannot_be_raised() {
+    let read = |depth: u64| {
+        let text = json!({"max_json_depth": depth}).to_string();
+        let value = turnkeep::json::parse(&text).unwrap();
+        ProviderLimits::default().read(value.as_object().unwrap(), "limits").err().map(|error| error.code())
+    };
+    assert_eq!((read(1), read(64), read(65), read(0)), (None, None, Some("LIMIT_INVALID"), Some("LIMIT_INVALID")));
+    let deep = "[".repeat(1_000_000);
+    assert_eq!(
+        code(&decode(Protocol::Chat, false, |limits| limits.max_json_depth = 5_000_000, &deep)),
+        "JSON_TOO_DEEP"
+    );
+}
+
+/// S-13: asked again, a decoder gives the same outcome; P-20: a cut turn says how many calls it drops.
+#[test]
+fn s_13_the_outcome_is_one() {
+    let stream = call_event(0, "{}")
+        + "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n";
+    let mut decoder = Decoder::new(DecoderConfig::new(Protocol::Chat, true));
+    decoder.feed(stream.as_bytes());
+    let cut = turn(decoder.finish(End::Abort));
+    assert_eq!((cut.status().word(), cut.dropped_calls()), ("cancelled", 1));
+    assert_eq!(turn(decoder.finish(End::Eof)).status().word(), "cancelled");
+    let mut decoder = Decoder::new(DecoderConfig::new(Protocol::Chat, true));
+    decoder.feed(stream.as_bytes());
+    assert_eq!(turn(decoder.finish(End::Eof)), turn(decoder.finish(End::Eof)));
+}
+
 fn profile(protocol: &str, extra: Value) -> ModelProfile {
     let mut own = json!({"protocol": protocol, "model": "asked", "base_url": "https://api.example.com/v1/"});
     own.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());

@@ -422,6 +422,13 @@ fn p_01_a_hosts_own_turn_is_held_to_the_contract() {
     assert_eq!(rejected(&|turn| turn["requested_tool"] = json!({})), "INVALID_INPUT");
     assert_eq!(rejected(&|turn| turn["status"] = json!("reply")), "FINISH_REASON_MISMATCH");
     assert_eq!(rejected(&|turn| turn["assistant_text"] = json!("other")), "INVALID_INPUT");
+    assert_eq!(rejected(&|turn| turn["finish_reason"]["unified"] = json!("length")), "FINISH_REASON_MISMATCH");
+    assert_eq!(rejected(&|turn| turn["dropped_calls"] = json!(1)), "FINISH_REASON_MISMATCH");
+    let bare = |turn: &mut Value| {
+        turn["requested_tools"][0]["input"] = json!("text");
+        turn["content_blocks"][1]["input"] = json!("text");
+    };
+    assert_eq!(rejected(&bare), "TOOL_ARGUMENTS_NOT_OBJECT");
     let twice = |turn: &mut Value| {
         turn["requested_tools"][1]["id"] = json!("a");
         turn["content_blocks"][2]["id"] = json!("a");
@@ -449,6 +456,8 @@ fn r_04_a_call_id_of_an_earlier_turn_is_rejected() {
     host.calls(&[("a", "shop:lookup")]);
     assert_eq!(host.done()["error"]["code"], "CALL_ID_REUSED");
     assert_eq!(host.history().len(), 3);
+    // T-03: what the rejected turn cost is known.
+    assert_eq!(host.steps()[2]["cost_usd"], json!(0.002));
 }
 
 #[test]
@@ -661,6 +670,180 @@ fn b_10_a_call_cut_by_the_duration_ends_in_the_budget() {
         (&host.done()["outcome"], &host.done()["limit"]),
         (&json!("budget_exhausted"), &json!("max_duration_s"))
     );
+}
+
+/// Writes a checkpoint's digest anew, as someone would who changed it.
+fn redigested(mut checkpoint: Value) -> Value {
+    checkpoint.as_object_mut().unwrap().remove("digest");
+    let text = checkpoint.to_string();
+    let digest =
+        turnkeep::json::hash("turnkeep/checkpoint/v1", &[&turnkeep::json::parse_with_depth(&text, 80).unwrap()]);
+    checkpoint["digest"] = json!(digest);
+    checkpoint
+}
+
+#[test]
+fn r_05_a_changed_receipt_chain_is_refused_even_with_a_new_digest() {
+    let mut host = Host::started(&config(open_limits()));
+    for id in ["a", "b", "c"] {
+        host.calls(&[(id, "shop:refund")]);
+        host.result(id, "1");
+    }
+    let whole: Value = serde_json::from_str(&host.run.checkpoint_json()).unwrap();
+    let refused = |change: &dyn Fn(&mut Value)| {
+        let mut changed = whole.clone();
+        change(&mut changed);
+        let mut own = config(open_limits());
+        own["resume"] = redigested(changed);
+        Run::open(&own.to_string()).err().map(|error| error.code())
+    };
+    let receipts =
+        |value: &mut Value, change: &dyn Fn(&mut Vec<Value>)| change(value["receipts"].as_array_mut().unwrap());
+    assert_eq!(refused(&|_| {}), None);
+    assert_eq!(refused(&|value| value["receipts"][1]["output_json"] = json!("2")), Some("CHAIN_CHANGED"));
+    assert_eq!(refused(&|value| receipts(value, &|all| drop(all.remove(0)))), Some("CHAIN_GAP"));
+    assert_eq!(refused(&|value| receipts(value, &|all| drop(all.remove(1)))), Some("CHAIN_GAP"));
+    assert_eq!(refused(&|value| receipts(value, &|all| all.swap(0, 1))), Some("CHAIN_GAP"));
+    assert_eq!(refused(&|value| receipts(value, &|all| all.push(all[2].clone()))), Some("CHAIN_GAP"));
+    let renumbered = |value: &mut Value| {
+        receipts(value, &|all| {
+            all.remove(1);
+            all[1]["seq"] = json!(1);
+        });
+    };
+    assert_eq!(refused(&renumbered), Some("CHAIN_BROKEN"));
+    assert_eq!(refused(&|value| value["receipts"][0]["tenant_subject"] = json!("other")), Some("CHECKPOINT_FOREIGN"));
+    assert_eq!(refused(&|value| value["receipts"] = json!([1, "x"])), Some("CHAIN_CHANGED"));
+    let inconsistent = Some("CHECKPOINT_INCONSISTENT");
+    assert_eq!(refused(&|value| value["spend"]["cost_usd"] = json!(0)), inconsistent);
+    assert_eq!(refused(&|value| value["spend"]["unknown_cost_steps"] = json!(1)), inconsistent);
+    assert_eq!(refused(&|value| value["steps"].as_array_mut().unwrap().swap(0, 1)), inconsistent);
+    assert_eq!(refused(&|value| value["autonomy"] = json!("auto")), inconsistent);
+    assert_eq!(refused(&|value| value["pending"]["approvals"] = json!([{"status": "approved"}])), inconsistent);
+}
+
+#[test]
+fn b_05_a_run_with_a_deep_call_resumes() {
+    let mut host = Host::started(&config(open_limits()));
+    let mut deep = json!(1);
+    for _ in 0..63 {
+        deep = json!([deep]);
+    }
+    host.clear();
+    host.answer(&tool_turn(&[("a", "shop:lookup")], json!({"d": deep})));
+    host.result("a", "1");
+    let mut own = config(open_limits());
+    own["resume"] = serde_json::from_str(&host.run.checkpoint_json()).unwrap();
+    assert!(Run::open(&own.to_string()).is_ok());
+}
+
+#[test]
+fn b_08_a_resumed_run_keeps_its_own_history() {
+    let mut host = Host::started(&config(open_limits()));
+    host.calls(&[("a", "shop:lookup")]);
+    host.result("a", "1");
+    let mut own = config(open_limits());
+    own["resume"] = serde_json::from_str(&host.run.checkpoint_json()).unwrap();
+    let start = |messages: Value| {
+        let mut again = Host::open(&own);
+        let outputs = again.push(&json!({"type": "start", "messages": messages, "tools": [], "model": null}));
+        (outputs[0]["error"]["at"]["field"].clone(), again.history().len())
+    };
+    let kept = Value::Array(host.history());
+    assert_eq!(start(kept.clone()), (Value::Null, 3));
+    assert_eq!(start(json!([{"role": "user", "content": "Something else"}])).0, "messages");
+    let mut more = kept;
+    more.as_array_mut().unwrap().push(json!({"role": "user", "content": "And now?"}));
+    assert_eq!(start(more), (Value::Null, 4));
+}
+
+#[test]
+fn l_04_history_is_paired_whenever_a_checkpoint_says_that_nothing_is_pending() {
+    let mut own = config(open_limits());
+    own["max_tool_calls_per_session"] = json!(1);
+    let mut host = Host::started(&own);
+    host.clear();
+    let key = host.key();
+    let text = tool_turn(&[("a", "shop:lookup"), ("b", "shop:lookup")], json!({})).to_string();
+    host.run
+        .handle_input(host.tick, &json!({"type": "turn", "key": key, "turn_json": text, "cost_usd": null}).to_string());
+    // Before each acknowledgement the snapshot either says that a turn is pending, or its history pairs.
+    let mut looked = 0;
+    while let Some(output) = host.run.poll_output() {
+        let checkpoint: Value = serde_json::from_str(&host.run.checkpoint_json()).unwrap();
+        if checkpoint["pending"]["turn_json"].is_null() {
+            let mut own = own.clone();
+            own["resume"] = checkpoint;
+            assert!(Run::open(&own.to_string()).is_ok(), "{}", output.to_json());
+        }
+        looked += 1;
+        if let Some(seq) = output.append_seq() {
+            host.run.handle_input(host.tick, &json!({"type": "appended", "seq": seq}).to_string());
+        }
+    }
+    assert!(looked > 10);
+}
+
+#[test]
+fn t_05_each_call_has_the_text_before_it() {
+    let mut host = Host::started(&config(open_limits()));
+    let call = |id: &str| json!({"type": "tool_call", "id": id, "name": "nowhere", "input": {}});
+    let named = |id: &str| json!({"id": id, "name": "nowhere", "input": {}});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    host.clear();
+    let blocks = json!([text("A"), call("a"), text("B"), call("b")]);
+    host.answer(&turn("tool_request", "tool_calls", "tool_use", blocks, json!([named("a"), named("b")]), "AB"));
+    assert_eq!((&host.steps()[1]["intent_text"], &host.steps()[2]["intent_text"]), (&json!("A"), &json!("AB")));
+}
+
+#[test]
+fn r_06_a_claim_that_never_started_is_released() {
+    let mut own = config(open_limits());
+    own["checkpoints"] = json!(true);
+    let mut host = Host::started(&own);
+    host.calls(&[("a", "shop:refund")]);
+    host.push(&json!({"type": "cancel"}));
+    host.push(&json!({"type": "saved"}));
+    let kinds: Vec<&str> = host.entries.iter().map(|entry| entry["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["run_created", "turn_received", "effect_claimed", "claim_released", "call_settled"]);
+    assert!(host.seen.iter().all(|output| output["type"] != "execute_tool"));
+}
+
+#[test]
+fn p_17_a_refused_input_never_had_an_effect() {
+    let mut host = Host::started(&config(open_limits()));
+    host.calls(&[("a", "shop:refund")]);
+    let failed = json!({"type": "tool_failed", "key": "tool:a", "code": "INVALID_TOOL_INPUT", "message": "order: required", "threw": false, "effect": "unknown"});
+    host.push(&failed);
+    let receipt = &host.entries.iter().find(|entry| entry["kind"] == "receipt").unwrap()["body"]["receipt"];
+    assert_eq!((&receipt["effect"], &receipt["outcome"]), (&json!("none"), &json!("failed")));
+    assert_eq!(host.results()[0].1["message"], "order: required");
+}
+
+#[test]
+fn b_09_session_calls_have_a_ceiling_and_options_are_known() {
+    let refused = |name: &str, value: Value| {
+        let mut own = config(open_limits());
+        own["pack_limits"] = json!({"max_tool_calls_per_session": 10});
+        own[name] = value;
+        Run::open(&own.to_string()).err().map(|error| error.code())
+    };
+    assert_eq!(refused("max_tool_calls_per_session", json!(10)), None);
+    assert_eq!(refused("max_tool_calls_per_session", json!(11)), Some("LIMIT_ABOVE_CEILING"));
+    assert_eq!(refused("max_tool_calls_per_session", json!(-1)), Some("LIMIT_INVALID"));
+    assert_eq!(refused("govern", json!(true)), Some("INVALID_INPUT"));
+    assert_eq!(refused("governed", json!("yes")), Some("INVALID_INPUT"));
+    // Without `governed` the budgets hold.
+    let mut own = config(json!({"max_steps": 0, "max_cost_usd": null, "max_duration_s": null}));
+    own.as_object_mut().unwrap().remove("governed");
+    let mut host = Host::started(&own);
+    host.clear();
+    assert_eq!(host.done()["outcome"], "budget_exhausted");
+    // K-05: a cost beyond all sense is unknown.
+    let mut host = Host::started(&config(open_limits()));
+    host.calls(&[("a", "shop:lookup")]);
+    host.push(&json!({"type": "tool_result", "key": "tool:a", "output_json": "1", "cost_usd": 1e25}));
+    assert_eq!(host.steps()[1]["cost_usd"], Value::Null);
 }
 
 #[test]

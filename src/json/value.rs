@@ -176,6 +176,17 @@ impl<'a> Value<'a> {
         Value::String(Cow::Owned(text.to_owned()))
     }
 
+    /// How many values it is made of, itself included.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        let inner = match self {
+            Value::Array(items) => items.iter().map(Value::count).fold(0, u64::saturating_add),
+            Value::Object(object) => object.iter().map(|(_, value)| value.count()).fold(0, u64::saturating_add),
+            _ => 0,
+        };
+        inner.saturating_add(1)
+    }
+
     /// Whether every integer in it survives a JavaScript number (N-04).
     #[must_use]
     pub fn is_js_safe(&self) -> bool {

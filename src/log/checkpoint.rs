@@ -3,9 +3,12 @@
 use super::{RunRef, canonical_text};
 use crate::budget::Spend;
 use crate::error::{Error, Reason};
-use crate::json::{Object, Value, array, canonical, hash_array, object, parse, quote, text_or_null};
+use crate::json::{
+    ENVELOPE_DEPTH, Object, Value, array, canonical, hash_array, object, parse_with_depth, quote, text_or_null,
+};
 use crate::message::{Message, history_json};
 use crate::step::Step;
+use std::collections::BTreeSet;
 
 /// What goes into a snapshot.
 pub struct Checkpoint<'r> {
@@ -129,22 +132,26 @@ impl Saved {
         if text("task_id")? != run.task_id {
             return Err(Error::new(Reason::CheckpointForeign));
         }
-        let pending = given.get("pending").and_then(Value::as_object).and_then(|pending| pending.get("turn_json"));
-        if !matches!(pending, Some(Value::Null)) {
-            return Err(wrong("pending.turn_json"));
+        // Calls still open, approvals and claims need the stored log: nothing of them is guessed, and no approval is ever taken from here.
+        if given.get("pending").map(canonical).as_deref() != Some(NOTHING_PENDING) {
+            return Err(wrong("pending"));
+        }
+        if text("autonomy")? != "ask_gated" {
+            return Err(wrong("autonomy"));
         }
         let list = |name: &str| given.get(name).and_then(Value::as_array).ok_or_else(|| wrong(name));
         let steps = list("steps")?.iter().map(Step::read).collect::<Result<Vec<_>, _>>().map_err(|_| wrong("steps"))?;
         let receipts = list("receipts")?;
-        let receipt_head =
-            receipts.last().and_then(Value::as_object).and_then(|last| last.get("hash")).and_then(Value::as_str);
-        let history = parse(text("history_json")?).map_err(|_| wrong("history_json"))?;
+        let receipt_head = verify(receipts, run)?;
+        let spend = given.get("spend").and_then(Spend::read).ok_or_else(|| wrong("spend"))?;
+        check_sums(&steps, &spend)?;
+        let history = parse_with_depth(text("history_json")?, ENVELOPE_DEPTH).map_err(|_| wrong("history_json"))?;
         let head = given.get("head").and_then(Value::as_object).ok_or_else(|| wrong("head"))?;
         Ok(Saved {
             revision: given.get("revision").and_then(Value::as_u64).ok_or_else(|| wrong("revision"))?,
             receipts: receipts.iter().map(canonical).collect(),
-            receipt_head: receipt_head.map(str::to_owned),
-            spend: given.get("spend").and_then(Spend::read).ok_or_else(|| wrong("spend"))?,
+            receipt_head,
+            spend,
             history: Message::read_all(Some(&history), "history_json").map_err(|_| wrong("history_json"))?,
             head: (
                 head.get("seq").and_then(Value::as_u64).ok_or_else(|| wrong("head.seq"))?,
@@ -153,4 +160,69 @@ impl Saved {
             steps,
         })
     }
+}
+
+/// `pending` of a run with nothing open, canonical.
+const NOTHING_PENDING: &str = "{\"approvals\":[],\"claims\":[],\"turn_json\":null}";
+
+/// Walks the receipt chain: each links to the one before, belongs to this run, and has the hash of its own fields. Gives the
+/// hash of the last.
+fn verify(receipts: &[Value<'_>], run: &RunRef) -> Result<Option<String>, Error> {
+    let mut prev = run.tagged("turnkeep/receipts/v1");
+    let mut last = None;
+    let mut keys = BTreeSet::new();
+    for (seq, receipt) in receipts.iter().enumerate() {
+        let wrong = |reason: Reason| Error::new(reason).at_field(&format!("receipts[{seq}]"));
+        let fields = receipt.as_object().ok_or_else(|| wrong(Reason::ChainChanged))?;
+        let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
+        if text("tenant_subject") != run.tenant_subject || text("task_id") != run.task_id {
+            return Err(wrong(Reason::CheckpointForeign));
+        }
+        if fields.get("seq").and_then(Value::as_u64) != u64::try_from(seq).ok() {
+            return Err(wrong(Reason::ChainGap));
+        }
+        if text("prev") != prev {
+            return Err(wrong(Reason::ChainBroken));
+        }
+        let mut signed = Object::default();
+        for (name, member) in fields.iter().filter(|(name, _)| *name != "hash") {
+            signed.set(name, member.clone());
+        }
+        let hash = hash_array("turnkeep/receipt/v1", &[&canonical(&Value::Object(signed))]);
+        if text("hash") != hash {
+            return Err(wrong(Reason::ChainChanged));
+        }
+        if !keys.insert((
+            text("call_id").to_owned(),
+            text("action_hash").to_owned(),
+            fields.get("attempt").and_then(Value::as_u64),
+        )) {
+            return Err(wrong(Reason::ChainDuplicate));
+        }
+        prev.clone_from(&hash);
+        last = Some(hash);
+    }
+    Ok(last)
+}
+
+/// Steps stand in order, and what was spent is the sum of what they cost.
+fn check_sums(steps: &[Step], spend: &Spend) -> Result<(), Error> {
+    let wrong = |field: &str| Err(Error::new(Reason::CheckpointInconsistent).at_field(field));
+    let mut sum: u128 = 0;
+    let mut unknown: u64 = 0;
+    let mut position: u64 = 0;
+    for step in steps {
+        if step.index != position {
+            return wrong("steps");
+        }
+        position = position.saturating_add(1);
+        match step.cost {
+            Some(cost) => sum = sum.saturating_add(cost),
+            None => unknown = unknown.saturating_add(1),
+        }
+    }
+    if sum != spend.cost || unknown != spend.unknown_cost_steps {
+        return wrong("spend");
+    }
+    Ok(())
 }

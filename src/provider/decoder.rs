@@ -8,7 +8,7 @@ use super::messages::{self, MessagesStream};
 use super::meter::Meter;
 use super::{Protocol, Usage};
 use crate::error::{Error, Reason};
-use crate::json::{JsonError, JsonErrorKind, Value, parse_with_depth};
+use crate::json::{JsonError, JsonErrorKind, MAX_DEPTH, Value, parse_with_depth};
 use crate::limits::ProviderLimits;
 use crate::turn::{Origin, Turn};
 use crate::wire::sse::{SseDecoder, SseEvent, SseStep};
@@ -125,6 +125,13 @@ enum Table {
 }
 
 impl Table {
+    fn new(protocol: Protocol) -> Table {
+        match protocol {
+            Protocol::Chat => Table::Chat(Box::default()),
+            Protocol::Messages => Table::Messages(Box::default()),
+        }
+    }
+
     fn event(&mut self, event: SseEvent<'_>, meter: &mut Meter) -> Result<Flow, Error> {
         match self {
             Table::Chat(table) => table.event(event, meter),
@@ -146,7 +153,8 @@ impl Table {
         }
     }
 
-    fn partial(&self) -> (String, Option<Usage>) {
+    /// Text, usage and number of calls so far.
+    fn partial(&self) -> (String, Option<Usage>, u64) {
         match self {
             Table::Chat(table) => table.partial(),
             Table::Messages(table) => table.partial(),
@@ -182,6 +190,7 @@ pub struct Decoder {
     table: Table,
     body: Vec<u8>,
     state: State,
+    outcome: Option<Outcome>,
 }
 
 impl Decoder {
@@ -192,12 +201,10 @@ impl Decoder {
             meter: Meter::new(config.limits, config.deltas),
             utf8: Utf8Carry::default(),
             sse: SseDecoder::new(config.limits.max_event_bytes),
-            table: match config.protocol {
-                Protocol::Chat => Table::Chat(Box::default()),
-                Protocol::Messages => Table::Messages(Box::default()),
-            },
+            table: Table::new(config.protocol),
             body: Vec::new(),
             state: State::Open,
+            outcome: None,
             config,
         }
     }
@@ -221,6 +228,10 @@ impl Decoder {
         if let Err(error) = result {
             let error = if error.place().byte_offset.is_none() { error.at_byte(self.meter.bytes) } else { error };
             self.state = State::Failed(error);
+            // Nothing of a failed response is needed any more.
+            self.body = Vec::new();
+            self.sse = SseDecoder::new(0);
+            self.table = Table::new(self.config.protocol);
         }
     }
 
@@ -335,8 +346,17 @@ impl Decoder {
         [self.meter.bytes, self.meter.events, self.meter.snapshots, self.meter.ignored_events]
     }
 
-    /// Ends the response and gives its one outcome.
+    /// Ends the response and gives its one outcome. Asked again, it gives the same (S-13).
     pub fn finish(&mut self, end: End) -> Outcome {
+        if let Some(outcome) = &self.outcome {
+            return outcome.clone();
+        }
+        let outcome = self.end(end);
+        self.outcome = Some(outcome.clone());
+        outcome
+    }
+
+    fn end(&mut self, end: End) -> Outcome {
         if let State::Failed(error) = &self.state {
             return Outcome::Error(error.clone());
         }
@@ -370,14 +390,14 @@ impl Decoder {
     }
 
     fn cut(&self, status: Status, side: Option<&'static str>) -> Turn {
-        let (partial_text, usage) = self.table.partial();
+        let (partial_text, usage, dropped_calls) = self.table.partial();
         Turn {
             status,
             blocks: Vec::new(),
             finish: None,
             usage,
             origin: self.origin(),
-            dropped_calls: 0,
+            dropped_calls,
             quirks: BTreeMap::new(),
             partial_text,
             side,
@@ -407,7 +427,12 @@ impl Decoder {
 
 /// Reads the JSON of an event or a body.
 pub(crate) fn payload(text: &str, depth: u64) -> Result<Value<'_>, Error> {
-    parse_with_depth(text, u32::try_from(depth).unwrap_or(crate::json::MAX_DEPTH)).map_err(|error| json_error(&error))
+    parse_with_depth(text, bounded_depth(depth)).map_err(|error| json_error(&error))
+}
+
+/// The configured depth, never above what the stack and our envelopes hold.
+pub(crate) fn bounded_depth(depth: u64) -> u32 {
+    u32::try_from(depth).unwrap_or(MAX_DEPTH).min(MAX_DEPTH)
 }
 
 fn json_error(error: &JsonError) -> Error {

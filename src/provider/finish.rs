@@ -1,5 +1,6 @@
 //! The reason table (P-07, P-18, P-19, P-20) and the seal: the one place where accumulated parts become a turn.
 
+use super::decoder::bounded_depth;
 use super::{Protocol, Usage};
 use crate::error::{Error, Reason};
 use crate::json::{JsonErrorKind, Value, canonical, parse_with_depth};
@@ -251,7 +252,7 @@ fn input_text(input: PartialInput, depth: u64) -> Result<String, Error> {
         PartialInput::Text(text) if text.is_empty() => return Ok("{}".to_owned()),
         PartialInput::Text(text) => text,
     };
-    let value = parse_with_depth(&text, u32::try_from(depth).unwrap_or(crate::json::MAX_DEPTH)).map_err(|error| {
+    let value = parse_with_depth(&text, bounded_depth(depth)).map_err(|error| {
         Error::new(match error.kind {
             JsonErrorKind::Syntax | JsonErrorKind::Utf8 => Reason::ToolArgumentsInvalid,
             JsonErrorKind::DuplicateKey => Reason::ToolArgumentsDuplicateKey,

@@ -2,7 +2,13 @@
 
 use super::decoder::{Delta, DeltaKind};
 use crate::error::{Error, Reason};
+use crate::json::Object;
 use crate::limits::ProviderLimits;
+
+/// Members of one object of provider state, of a call or of a usage object that are kept.
+pub(crate) const MAX_MEMBERS: usize = 64;
+/// JSON values inside the provider state of one response: each costs many times its text in memory.
+const MAX_STATE_VALUES: u64 = 10_000;
 
 /// Counts of one response and the latest deltas.
 #[derive(Debug)]
@@ -15,6 +21,7 @@ pub(crate) struct Meter {
     blocks: u64,
     calls: u64,
     argument_bytes: u64,
+    state_values: u64,
     listening: bool,
     pub(crate) deltas: Vec<Delta>,
     pub(crate) text: String,
@@ -44,6 +51,7 @@ impl Meter {
             blocks: 0,
             calls: 0,
             argument_bytes: 0,
+            state_values: 0,
             listening,
             deltas: Vec::new(),
             text: String::new(),
@@ -66,6 +74,12 @@ impl Meter {
     pub(crate) fn arguments(&mut self, text: &str) -> Result<(), Error> {
         let more = u64::try_from(text.len()).unwrap_or(u64::MAX);
         add(&mut self.argument_bytes, more, self.limits.max_tool_argument_bytes, Reason::LimitToolArgumentBytes)
+    }
+
+    /// Provider state that is about to be kept.
+    pub(crate) fn state(&mut self, object: &Object<'_>) -> Result<(), Error> {
+        let values = object.iter().map(|(_, value)| value.count()).fold(0, u64::saturating_add);
+        add(&mut self.state_values, values, MAX_STATE_VALUES, Reason::LimitContentBlocks)
     }
 
     /// A snapshot of provider state: only its size is told.

@@ -33,14 +33,21 @@ fn count(object: &Object<'_>, name: &str) -> Result<Option<u64>, Error> {
 fn inner(object: &Object<'_>, name: &str, member: &str) -> Result<Option<u64>, Error> {
     match object.get(name) {
         Some(Value::Object(details)) => count(details, member),
-        _ => Ok(None),
+        None | Some(Value::Null) => Ok(None),
+        Some(_) => Err(Error::new(Reason::MemberInvalid).at_field(&format!("usage.{name}"))),
     }
 }
+
+/// A usage object is kept and shown, so it is bounded: real ones are below 1 KiB.
+const MAX_USAGE_BYTES: usize = 16_384;
 
 impl Usage {
     /// Reads a provider's usage object.
     pub(crate) fn of_wire(protocol: Protocol, object: &Object<'_>) -> Result<Usage, Error> {
         let raw_json = canonical(&Value::Object(object.clone()));
+        if raw_json.len() > MAX_USAGE_BYTES {
+            return Err(Error::new(Reason::MemberInvalid).at_field("usage"));
+        }
         match protocol {
             Protocol::Chat => Ok(Usage {
                 input_tokens: count(object, "prompt_tokens")?,

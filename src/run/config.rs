@@ -9,6 +9,23 @@ use crate::log::{RunRef, Saved};
 /// Names of tenant, task and actor are at most this long.
 const MAX_NAME_BYTES: usize = 512;
 
+const KNOWN: &[&str] = &[
+    "task_id",
+    "tenant_subject",
+    "actor_ref",
+    "governed",
+    "limits",
+    "pack_limits",
+    "max_tool_calls_per_session",
+    "has_cost",
+    "has_gate",
+    "classes",
+    "default_class",
+    "checkpoints",
+    "resume",
+    "settle_cost_usd",
+];
+
 /// A checked configuration.
 #[derive(Debug)]
 pub(super) struct Config {
@@ -38,7 +55,16 @@ impl Config {
     pub(super) fn read(text: &str) -> Result<Config, Error> {
         let value = parse_with_depth(text, crate::json::ENVELOPE_DEPTH).map_err(|_| wrong("options"))?;
         let given = value.as_object().ok_or_else(|| wrong("options"))?;
+        // A misspelt member must not loosen anything, a missing `governed` least of all.
+        if let Some((name, _)) = given.iter().find(|(name, _)| !KNOWN.contains(name)) {
+            return Err(wrong(name));
+        }
         let flag = |name: &str| matches!(given.get(name), Some(Value::Bool(true)));
+        let governed = match given.get("governed") {
+            None | Some(Value::Bool(true)) => true,
+            Some(Value::Bool(false)) => false,
+            Some(_) => return Err(wrong("governed")),
+        };
         let run = RunRef { tenant_subject: name(given, "tenant_subject")?, task_id: name(given, "task_id")? };
         let actor_ref = name(given, "actor_ref")?;
         let pack = match given.get("pack_limits") {
@@ -49,15 +75,21 @@ impl Config {
             }
         };
         let limits = match given.get("limits") {
-            _ if !flag("governed") => Limits::default(),
+            _ if !governed => Limits::default(),
             Some(Value::Object(limits)) => Limits::read(limits, pack)?,
             _ => return Err(Error::new(Reason::LimitInvalid).at_field("limits")),
         };
         let own = given.get("max_tool_calls_per_session").filter(|value| !value.is_null());
-        let max_tool_calls = match own {
-            Some(_) => tool_calls_per_session(own, "options")?,
-            None => tool_calls_per_session(pack.and_then(|pack| pack.get("max_tool_calls_per_session")), "packLimits")?,
-        };
+        let ceiling = pack.and_then(|pack| pack.get("max_tool_calls_per_session"));
+        let both = own.is_some() && ceiling.is_some();
+        let max_tool_calls =
+            match (tool_calls_per_session(own, "options")?, tool_calls_per_session(ceiling, "packLimits")?) {
+                (asked, most) if asked > most && both => {
+                    return Err(Error::new(Reason::LimitAboveCeiling).at_field("options.max_tool_calls_per_session"));
+                }
+                (number, _) if own.is_some() => number,
+                (_, number) => number,
+            };
         let mut saved = match given.get("resume") {
             None | Some(Value::Null) => None,
             Some(checkpoint) => Some(Saved::read(checkpoint, &run)?),

@@ -23,9 +23,18 @@ pub(super) enum Phase {
     New,
     Ready,
     Clearing,
-    AskingModel { step: u64, started_at: u64 },
-    TurnIn { turn: Box<Turn> },
+    AskingModel {
+        step: u64,
+        started_at: u64,
+    },
+    TurnIn {
+        turn: Box<Turn>,
+    },
     Calls(Box<Batch>),
+    /// All calls of a batch are settled; whether one was dispatched.
+    BatchOver {
+        dispatched: bool,
+    },
     Stopping(Box<Ending>),
     Done,
 }
@@ -159,7 +168,7 @@ impl Run {
             Ok(input) => input,
             // A turn that breaks the contract is the provider's failure, not the caller's: the model call failed.
             Err(error) if matches!(self.phase, Phase::AskingModel { .. }) && is_turn(value) => {
-                return self.turn_failed(error.code(), &error.to_json(), false);
+                return self.turn_failed(error.code(), &error.to_json(), None);
             }
             Err(error) => return Err(error),
         };
@@ -184,7 +193,7 @@ impl Run {
             }
             Input::Turn { key, turn, cost } if self.asks(&key) => self.turn(*turn, cost),
             Input::TurnFailed { key, error, free } if self.asks(&key) => {
-                self.turn_failed(&error.code, &error.json, free)
+                self.turn_failed(&error.code, &error.json, free.then_some(0))
             }
             Input::ToolResult { key, output, cost } => self.tool_result(&key, output, cost),
             Input::ToolFailed { key, code, message, threw, effect_none, cost } => {
@@ -272,7 +281,14 @@ impl Run {
                     };
                     return Some(output);
                 }
-                Some(Item::Step(step)) => self.steps.push(*step),
+                Some(Item::Step(step)) => {
+                    self.budget.add_cost(step.cost);
+                    self.steps.push(*step);
+                }
+                Some(Item::Budget) => {
+                    let members = [("spend", self.spend_json()), ("remaining", self.budget.remaining_json())];
+                    return Some(Output::event("budget", &members));
+                }
                 Some(Item::Say(message)) => self.history.push(message),
                 None => {
                     if !self.advance() {
@@ -296,6 +312,7 @@ impl Run {
             Phase::Clearing => self.clear(),
             Phase::TurnIn { turn } => self.judge(*turn),
             Phase::Calls(batch) => return self.advance_batch(*batch),
+            Phase::BatchOver { dispatched } => self.end_batch(dispatched),
             Phase::Stopping(ending) => self.stop(*ending),
             idle => {
                 self.phase = idle;
@@ -386,10 +403,6 @@ impl Run {
 
     /// A sealed turn came. Its cost is added before anything else is decided.
     fn turn(&mut self, turn: Turn, host_cost: Option<u128>) -> Result<(), Error> {
-        if let Some(call) = turn.calls().into_iter().find(|call| self.used_ids.contains(&call.id)) {
-            let error = Error::new(Reason::CallIdReused).with("call_id", Value::text(&call.id));
-            return self.turn_failed(error.code(), &error.to_json(), false);
-        }
         let cost = match turn.usage() {
             None => None,
             Some(_) if self.has_cost => host_cost,
@@ -397,7 +410,16 @@ impl Run {
                 self.model.as_ref().and_then(|model| model.prices.as_ref()).and_then(|prices| prices.cost(usage))
             }
         };
-        self.spend_model(cost, &turn);
+        if let Some(usage) = turn.usage() {
+            let spend = &mut self.budget.spend;
+            spend.input_tokens = spend.input_tokens.saturating_add(usage.input_tokens.unwrap_or(0));
+            spend.output_tokens = spend.output_tokens.saturating_add(usage.output_tokens.unwrap_or(0));
+        }
+        if let Some(call) = turn.calls().into_iter().find(|call| self.used_ids.contains(&call.id)) {
+            let error = Error::new(Reason::CallIdReused).with("call_id", Value::text(&call.id));
+            return self.turn_failed(error.code(), &error.to_json(), cost);
+        }
+        self.budget.spend.steps = self.budget.spend.steps.saturating_add(1);
         let status = if turn.status().is_cut() { StepStatus::Failed } else { StepStatus::Completed };
         let quirks = turn.quirks().keys().map(|name| format!("quirk:{name}")).collect();
         let step = self.model_step(status, cost, quirks);
@@ -414,20 +436,8 @@ impl Run {
         Ok(())
     }
 
-    fn spend_model(&mut self, cost: Option<u128>, turn: &Turn) {
-        self.budget.add_cost(cost);
-        let spend = &mut self.budget.spend;
-        spend.steps = spend.steps.saturating_add(1);
-        if let Some(usage) = turn.usage() {
-            spend.input_tokens = spend.input_tokens.saturating_add(usage.input_tokens.unwrap_or(0));
-            spend.output_tokens = spend.output_tokens.saturating_add(usage.output_tokens.unwrap_or(0));
-        }
-    }
-
     /// A model call failed or its turn was rejected: nothing of it enters history (L-09), and the run ends.
-    fn turn_failed(&mut self, code: &str, error_json: &str, free: bool) -> Result<(), Error> {
-        let cost = if free { Some(0) } else { None };
-        self.budget.add_cost(cost);
+    fn turn_failed(&mut self, code: &str, error_json: &str, cost: Option<u128>) -> Result<(), Error> {
         self.budget.spend.steps = self.budget.spend.steps.saturating_add(1);
         let step = self.model_step(StepStatus::Failed, cost, vec![format!("code:{code}")]);
         self.append(
@@ -492,7 +502,7 @@ impl Run {
         let Some(runnable) = RunnableTurn::of(turn) else {
             return;
         };
-        let intent = crate::step::intent(&turn.assistant_text());
+        let intents = intents(turn);
         self.pending_turn = Some(turn.to_json());
         // The assistant turn enters history before its results (L-04).
         self.history.push(Message::Assistant(turn.blocks().to_vec()));
@@ -501,9 +511,9 @@ impl Run {
                 let count = u64::try_from(batch.calls().len()).unwrap_or(u64::MAX);
                 self.budget.spend.tool_calls = self.budget.spend.tool_calls.saturating_add(count);
                 self.out(Output::new("batch", &[("admitted", "true".to_owned()), ("results", "[]".to_owned())]));
-                self.phase = Phase::Calls(Box::new(Batch::new(batch, intent)));
+                self.phase = Phase::Calls(Box::new(Batch::new(batch, intents)));
             }
-            Err(refused) => self.refuse_batch(&refused, &intent),
+            Err(refused) => self.refuse_batch(&refused, &intents),
         }
     }
 
@@ -568,7 +578,7 @@ impl Run {
     }
 
     pub(super) fn emit_budget(&mut self) {
-        self.emit("budget", &[("spend", self.spend_json()), ("remaining", self.budget.remaining_json())]);
+        self.push(Item::Budget);
     }
 
     pub(super) fn out(&mut self, output: Output) {
@@ -578,6 +588,19 @@ impl Run {
     pub(super) fn push(&mut self, item: Item) {
         self.queue.push_back(item);
     }
+}
+
+/// For each call the text that stands before it (T-05).
+fn intents(turn: &Turn) -> Vec<String> {
+    let (mut text, mut all) = (String::new(), Vec::new());
+    for block in turn.blocks() {
+        match block {
+            Block::Text(more) => text.push_str(more),
+            Block::Call(_) => all.push(crate::step::intent(&text)),
+            Block::State(_) => {}
+        }
+    }
+    all
 }
 
 fn is_turn(value: &Value<'_>) -> bool {

@@ -55,7 +55,10 @@ impl Output {
 #[derive(Debug)]
 pub(super) enum Item {
     Out(Output),
+    /// A step enters the record, and its cost the spend: a snapshot never holds one without the other.
     Step(Box<Step>),
+    /// The `budget` event, with the spend as it is then.
+    Budget,
     Say(Message),
 }
 

@@ -19,7 +19,7 @@ const MAX_MESSAGE_BYTES: usize = 2000;
 #[derive(Debug)]
 pub(super) struct Batch {
     calls: AdmittedBatch,
-    intent: String,
+    intents: Vec<String>,
     next: usize,
     /// A tool threw: the calls after it are not executed (L-03).
     thrown: bool,
@@ -32,12 +32,14 @@ enum Stage {
     Deciding,
     /// The claim is logged: the effect may start.
     Claimed(Permit, u64),
+    /// The claim was given back: the effect never starts.
+    Released(Call, u64),
     Running(Permit, u64, u64),
 }
 
 impl Batch {
-    pub(super) fn new(calls: AdmittedBatch, intent: String) -> Batch {
-        Batch { calls, intent, next: 0, thrown: false, dispatched: false, stage: Stage::Deciding }
+    pub(super) fn new(calls: AdmittedBatch, intents: Vec<String>) -> Batch {
+        Batch { calls, intents, next: 0, thrown: false, dispatched: false, stage: Stage::Deciding }
     }
 }
 
@@ -80,7 +82,7 @@ fn told(reason: Reason) -> &'static str {
 
 impl Run {
     /// No call of the turn runs; each gets its result (L-02).
-    pub(super) fn refuse_batch(&mut self, refused: &RefusedBatch, intent: &str) {
+    pub(super) fn refuse_batch(&mut self, refused: &RefusedBatch, intents: &[String]) {
         let asked = refused.calls.len();
         let (left, max) = (refused.left, refused.max);
         let message = format!(
@@ -88,7 +90,7 @@ impl Run {
         );
         let result = failure("LIMIT_EXCEEDED", &message);
         let mut steps = Vec::new();
-        for call in &refused.calls {
+        for (position, call) in refused.calls.iter().enumerate() {
             let index = self.begin_step("tool_call");
             let settled = Settled {
                 call,
@@ -99,6 +101,7 @@ impl Run {
                 result: result.clone(),
                 cost: Some(0),
             };
+            let intent = intents.get(position).map_or("", String::as_str);
             steps.push(self.step(&settled, intent, None));
         }
         let pairs = |member: &'static str, value: fn(&str) -> String| {
@@ -121,7 +124,7 @@ impl Run {
         for (call, step) in refused.calls.iter().zip(steps) {
             self.tell_result(call, step, &result, true);
         }
-        self.end_batch(false);
+        self.phase = Phase::BatchOver { dispatched: false };
     }
 
     /// One transition of a batch; false when only an input can move it.
@@ -134,13 +137,19 @@ impl Run {
             }
             Stage::Claimed(permit, index) => {
                 if self.leaving.is_some() {
-                    // Claimed and not started: the run was told to end in between.
-                    let call = permit.call().clone();
-                    self.refuse(&mut batch, &call, index, Reason::NotExecuted);
+                    // Claimed and not started: the run was told to end in between, and the claim must not read as in doubt.
+                    let body = object(&[
+                        ("call_id", quote(&permit.call().id)),
+                        ("attempt", "1".to_owned()),
+                        ("reason", quote("aborted")),
+                    ]);
+                    self.append("claim_released", &body);
+                    batch.stage = Stage::Released(permit.call().clone(), index);
                 } else {
                     self.execute(&mut batch, permit, index);
                 }
             }
+            Stage::Released(call, index) => self.refuse(&mut batch, &call, index, Reason::NotExecuted),
             Stage::Deciding => {
                 let Some(call) = batch.calls.calls().get(batch.next).cloned() else {
                     self.end_batch(batch.dispatched);
@@ -270,7 +279,6 @@ impl Run {
             }
         };
         let (mut batch, permit, index, started_at) = self.running(key)?;
-        self.budget.add_cost(cost);
         let receipt = Receipt {
             output_json: Some(output.clone()),
             ..self.receipt(&permit, started_at, "completed", "done", None)
@@ -298,8 +306,9 @@ impl Run {
         effect_none: bool,
         cost: Option<u128>,
     ) -> Result<(), Error> {
+        // An input that its schema refused never reached the tool (P-17).
+        let effect_none = effect_none || code == Reason::InvalidToolInput;
         let (mut batch, permit, index, started_at) = self.running(key)?;
-        self.budget.add_cost(cost);
         batch.thrown |= threw || code == Reason::ToolTimeout;
         let effect = permit.policy().side_effecting;
         let message = bounded(message, MAX_MESSAGE_BYTES);
@@ -380,7 +389,8 @@ impl Run {
     /// Logs a call's one result; what follows becomes visible when the entry is acknowledged.
     fn settle(&mut self, batch: &mut Batch, settled: &Settled<'_>, receipt: Option<Receipt>) {
         let added = receipt.map(|receipt| self.receipts.add(&receipt));
-        let step = self.step(settled, &batch.intent, added.as_ref().map(|(_, hash)| hash.as_str()));
+        let intent = batch.intents.get(batch.next).map_or("", String::as_str);
+        let step = self.step(settled, intent, added.as_ref().map(|(_, hash)| hash.as_str()));
         match &added {
             Some((text, _)) => self.append("receipt", &object(&[("receipt", text.clone()), ("step", step.to_json())])),
             None => self.append("call_settled", &self.settled_body(settled, &step)),

@@ -5,11 +5,10 @@ use crate::error::{Error, Reason};
 use crate::json::{Object, Value};
 use crate::provider::decoder::invalid;
 use crate::provider::finish::{PartialCall, PartialInput};
+use crate::provider::meter::MAX_MEMBERS;
 
 /// Indices go up to here, so that one of two billion allocates nothing.
 const MAX_INDEX: u64 = 1023;
-/// Unknown members of one call that are kept as provider state.
-const MAX_EXTRA: usize = 64;
 
 /// One element of `tool_calls`.
 pub(super) struct Fragment<'v> {
@@ -17,7 +16,8 @@ pub(super) struct Fragment<'v> {
     id: Option<&'v str>,
     name: Option<&'v str>,
     pub(super) arguments: &'v str,
-    extra: Vec<(&'v str, Value<'static>)>,
+    /// Unknown members: the provider's own (S-17).
+    pub(super) extra: Object<'static>,
 }
 
 impl<'v> Fragment<'v> {
@@ -44,13 +44,14 @@ impl<'v> Fragment<'v> {
             }
             Some(_) => return Err(invalid("tool_calls[].function")),
         }
-        let extra: Vec<_> = object
-            .iter()
-            .filter(|(key, value)| !matches!(*key, "index" | "id" | "type" | "function") && !value.is_null())
-            .map(|(key, value)| (key, value.clone().into_owned()))
-            .collect();
-        if extra.len() > MAX_EXTRA {
+        let unknown =
+            |key: &str, value: &Value<'_>| !matches!(key, "index" | "id" | "type" | "function") && !value.is_null();
+        if object.len() > MAX_MEMBERS {
             return Err(invalid("tool_calls[]"));
+        }
+        let mut extra = Object::default();
+        for (key, value) in object.iter().filter(|(key, value)| unknown(key, value)) {
+            extra.set(key, value.clone().into_owned());
         }
         Ok(Fragment { index, id, name, arguments: arguments.unwrap_or(""), extra })
     }
@@ -78,8 +79,23 @@ struct Gathering {
 pub(super) struct Calls(Vec<Gathering>);
 
 impl Calls {
+    /// How many there are.
+    pub(super) fn count(&self) -> u64 {
+        u64::try_from(self.0.len()).unwrap_or(u64::MAX)
+    }
+
+    /// The position of a whole call of a body. An index, where a server sends one, must not contradict the order (P-03).
+    pub(super) fn place(&self, fragment: &Fragment<'_>) -> Result<usize, Error> {
+        match fragment.index {
+            Some(index) if self.0.iter().any(|one| one.index.is_some_and(|other| other >= index)) => {
+                Err(Error::new(Reason::ToolCallIndexInvalid))
+            }
+            _ => Ok(self.next()),
+        }
+    }
+
     /// The position of a call that is new.
-    pub(super) fn next(&self) -> usize {
+    fn next(&self) -> usize {
         self.0.len()
     }
 
@@ -127,10 +143,10 @@ impl Calls {
         if let PartialInput::Text(text) = &mut one.call.input {
             text.push_str(fragment.arguments);
         }
-        for (key, value) in &fragment.extra {
+        for (key, value) in fragment.extra.iter() {
             one.extra.set(key, value.clone());
         }
-        if one.extra.len() > MAX_EXTRA {
+        if one.extra.len() > MAX_MEMBERS {
             return Err(invalid("tool_calls[]"));
         }
         Ok(())

@@ -108,7 +108,7 @@ impl Gathered {
             return Err(late());
         }
         self.refusal |= refusal;
-        if self.reasoning.read(object, sealed)? {
+        if self.reasoning.read(object, sealed, meter)? {
             let block = self.block(Slot::State, meter)?;
             self.reasoning.announce(block, meter)?;
         }
@@ -162,6 +162,8 @@ impl Gathered {
                     return Err(Error::new(Reason::DeltaAfterFinish));
                 }
                 let block = self.block(Slot::State, meter)?;
+                meter.block()?;
+                meter.state(object)?;
                 self.reasoning.part(part);
                 meter.state_snapshot(block, 0)
             }
@@ -172,7 +174,8 @@ impl Gathered {
     fn call(&mut self, item: &Value<'_>, whole: bool, meter: &mut Meter) -> Result<(), Error> {
         let object = item.as_object().ok_or_else(|| invalid("tool_calls[]"))?;
         let fragment = calls::Fragment::read(object)?;
-        let position = if whole { self.calls.next() } else { self.calls.owner(&fragment)? };
+        let position = if whole { self.calls.place(&fragment)? } else { self.calls.owner(&fragment)? };
+        meter.state(&fragment.extra)?;
         let block = self.block(Slot::Call(position), meter)?;
         meter.arguments(fragment.arguments)?;
         self.calls.add(position, &fragment)?;
@@ -183,10 +186,8 @@ impl Gathered {
     }
 
     fn finish_reason(&mut self, choice: &Object<'_>) -> Result<(), Error> {
-        if let Some(Value::String(native)) = choice.get("native_finish_reason") {
-            self.native_truncation |=
-                matches!(native.as_ref(), "length" | "max_tokens" | "max_output_tokens" | "MAX_TOKENS");
-        }
+        let native = text_member(choice.get("native_finish_reason"), "choices[0].native_finish_reason")?;
+        self.native_truncation |= matches!(native, Some("length" | "max_tokens" | "max_output_tokens" | "MAX_TOKENS"));
         let raw = match choice.get("finish_reason") {
             None | Some(Value::Null) => return Ok(()),
             Some(Value::String(raw)) if raw.is_empty() => return Ok(()),

@@ -3,11 +3,8 @@
 use crate::error::{Error, Reason};
 use crate::json::{Object, Value, ordered, quote};
 use crate::provider::decoder::{invalid, text_member};
-use crate::provider::meter::Meter;
+use crate::provider::meter::{MAX_MEMBERS, Meter};
 use std::collections::BTreeMap;
-
-/// Members of one fragment that may be unknown.
-const MAX_MEMBERS: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Reasoning {
@@ -23,7 +20,7 @@ pub(super) struct Reasoning {
 
 impl Reasoning {
     /// Reads the reasoning members of a delta or message; true when something that is not empty came.
-    pub(super) fn read(&mut self, object: &Object<'_>, sealed: bool) -> Result<bool, Error> {
+    pub(super) fn read(&mut self, object: &Object<'_>, sealed: bool, meter: &mut Meter) -> Result<bool, Error> {
         let before = self.details.len();
         let mut bytes = 0_usize;
         for (name, kept) in [("reasoning", &mut self.reasoning), ("reasoning_content", &mut self.reasoning_content)] {
@@ -48,6 +45,7 @@ impl Reasoning {
                 for item in items {
                     any = true;
                     let detail = item.as_object().ok_or_else(|| invalid("reasoning_details[]"))?;
+                    meter.state(detail)?;
                     bytes = bytes.saturating_add(self.detail(detail)?);
                 }
             }
@@ -69,6 +67,9 @@ impl Reasoning {
     fn detail(&mut self, given: &Object<'_>) -> Result<usize, Error> {
         if given.len() > MAX_MEMBERS {
             return Err(invalid("reasoning_details[]"));
+        }
+        for name in ["text", "summary", "data", "signature"] {
+            text_member(given.get(name), &format!("reasoning_details[].{name}"))?;
         }
         let size: usize = given.iter().filter_map(|(_, value)| value.as_str()).map(str::len).sum();
         let kind = text_member(given.get("type"), "reasoning_details[].type")?.unwrap_or("");

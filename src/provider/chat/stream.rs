@@ -17,6 +17,12 @@ pub(crate) struct ChatStream {
 
 impl ChatStream {
     pub(crate) fn event(&mut self, event: SseEvent<'_>, meter: &mut Meter) -> Result<Flow, Error> {
+        // Whatever it carries, an event of that name is the provider's failure.
+        if event.event == "error" {
+            let value = payload(event.data, meter.limits.max_json_depth).unwrap_or(Value::Null);
+            look_for_error(&value)?;
+            return Err(crate::provider::provider_error(&value));
+        }
         let data = event.data.trim_matches([' ', '\t', '\r', '\n']);
         if data.is_empty() {
             return Ok(Flow::Open);
@@ -29,9 +35,6 @@ impl ChatStream {
         }
         let value = payload(event.data, meter.limits.max_json_depth)?;
         look_for_error(&value)?;
-        if event.event == "error" {
-            return Err(crate::provider::provider_error(&value));
-        }
         let object = value.as_object().ok_or_else(|| Error::new(Reason::ChunkNotObject))?;
         let named = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or("");
         if named("type").starts_with("response.") || named("object") == "response" {
@@ -67,8 +70,8 @@ impl ChatStream {
         }
     }
 
-    pub(crate) fn partial(&self) -> (String, Option<Usage>) {
-        (self.gathered.text.clone(), self.gathered.usage.clone())
+    pub(crate) fn partial(&self) -> (String, Option<Usage>, u64) {
+        (self.gathered.text.clone(), self.gathered.usage.clone(), self.gathered.calls.count())
     }
 
     pub(crate) fn parts(&mut self, origin: Origin) -> Result<Parts, Error> {

@@ -30,11 +30,16 @@ fn string<'v>(object: &'v Object<'_>, name: &str, field: &str) -> Result<&'v str
     }
 }
 
-fn owned(object: &Object<'_>) -> Object<'static> {
-    match Value::Object(object.clone()).into_owned() {
+/// Provider state is kept as it came, so its members and values are bounded; its text is bounded with the stream.
+fn owned(object: &Object<'_>, meter: &mut Meter) -> Result<Object<'static>, Error> {
+    if object.len() > crate::provider::meter::MAX_MEMBERS {
+        return Err(invalid("content_block"));
+    }
+    meter.state(object)?;
+    Ok(match Value::Object(object.clone()).into_owned() {
         Value::Object(object) => object,
         _ => Object::default(),
-    }
+    })
 }
 
 impl Block {
@@ -57,12 +62,12 @@ impl Block {
                         return Err(invalid("content_block.thinking"));
                     }
                 }
-                Ok(Block::Thinking(owned(object)))
+                Ok(Block::Thinking(owned(object, meter)?))
             }
             "redacted_thinking" => {
                 meter.block()?;
                 string(object, "data", "content_block.data")?;
-                Ok(Block::Redacted(owned(object)))
+                Ok(Block::Redacted(owned(object, meter)?))
             }
             "server_tool_use" | "mcp_tool_use" => Err(Error::new(Reason::ServerToolUnsupported)),
             other if other.ends_with("_tool_result") || other == "tool_result" => {
@@ -164,6 +169,10 @@ impl Block {
             Block::ToolUse { id: Some(id), name: Some(name), .. } => Some((id.clone(), name.clone())),
             _ => None,
         }
+    }
+
+    pub(super) fn is_call(&self) -> bool {
+        matches!(self, Block::ToolUse { .. })
     }
 
     pub(super) fn text(&self) -> &str {

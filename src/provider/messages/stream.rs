@@ -5,13 +5,10 @@ use crate::error::{Error, Reason};
 use crate::json::{Object, Value};
 use crate::provider::decoder::{DeltaKind, Flow, invalid, look_for_error, payload, text_member};
 use crate::provider::finish::Parts;
-use crate::provider::meter::Meter;
+use crate::provider::meter::{MAX_MEMBERS, Meter};
 use crate::provider::{Protocol, Usage};
 use crate::turn::Origin;
 use crate::wire::sse::SseEvent;
-
-/// Members of a usage object that are merged; more are refused.
-const MAX_USAGE: usize = 64;
 
 #[derive(Debug, Default)]
 pub(crate) struct MessagesStream {
@@ -153,17 +150,13 @@ impl MessagesStream {
             Some(Value::Object(given)) => given,
             Some(_) => return Err(invalid("usage")),
         };
-        if given.len() > MAX_USAGE {
-            return Err(invalid("usage"));
-        }
+        // Only what came is checked: work per event must not grow with what came before (S-08).
+        Usage::of_wire(Protocol::Messages, given)?;
         let kept = self.usage.get_or_insert_with(Object::default);
         for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
             kept.set(name, value.clone().into_owned());
         }
-        if kept.len() > MAX_USAGE {
-            return Err(invalid("usage"));
-        }
-        Usage::of_wire(Protocol::Messages, kept).map(|_| ())
+        if kept.len() > MAX_MEMBERS { Err(invalid("usage")) } else { Ok(()) }
     }
 
     fn stop(&mut self) -> Result<Flow, Error> {
@@ -183,10 +176,11 @@ impl MessagesStream {
         self.blocks.get(block)?.named()
     }
 
-    pub(crate) fn partial(&self) -> (String, Option<Usage>) {
+    pub(crate) fn partial(&self) -> (String, Option<Usage>, u64) {
         let text = self.blocks.iter().map(Block::text).collect();
         let usage = self.usage.as_ref().and_then(|usage| Usage::of_wire(Protocol::Messages, usage).ok());
-        (text, usage)
+        let calls = self.blocks.iter().filter(|block| block.is_call()).count();
+        (text, usage, u64::try_from(calls).unwrap_or(u64::MAX))
     }
 
     pub(crate) fn parts(&mut self, mut origin: Origin) -> Result<Parts, Error> {
