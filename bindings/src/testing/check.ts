@@ -55,10 +55,18 @@ const KINDS: { readonly [kind: string]: readonly string[] } = {
 };
 const FAULTS = ["cut", "reset", "stall"];
 
-const shown = (value: unknown): string => {
-  const text = typeof value === "object" || typeof value === "string" ? JSON.stringify(value) : String(value as number | boolean | undefined);
+/** A given value in a message, cut short. Never throws. */
+function shown(value: unknown): string {
+  if (typeof value === "number") return String(value);
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    // A bigint, or a cycle: its type must do.
+  }
+  text ??= typeof value;
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
-};
+}
 
 /** The first complaint about an object's members, if there is one. */
 function complaint(value: { readonly [member: string]: unknown }, rules: Rules, prefix: string): string | undefined {
