@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import type { JsonObject, JsonValue, Protocol } from "../types/index.js";
 import type { Scenario, ScriptedServer, ScriptedServerOptions } from "../types/testing.js";
+import { checkScenario } from "./testing/check.js";
 import { type Answer, Script } from "./testing/script.js";
 
 export { createScriptedProvider } from "./testing.js";
@@ -14,6 +15,7 @@ const PROTOCOLS = new Map<string, Protocol>([["/v1/chat/completions", "chat"], [
 
 /** Starts a scripted server (types/testing.d.ts). */
 export async function startScriptedServer(scenario: Scenario, options: ScriptedServerOptions = {}): Promise<ScriptedServer> {
+  checkScenario(scenario);
   const script = new Script(scenario.turns);
   const requests: { readonly path: string; readonly body: JsonValue }[] = [];
   const sockets = new Set<Socket>();
@@ -59,7 +61,7 @@ export async function startScriptedServer(scenario: Scenario, options: ScriptedS
       for (const socket of sockets) socket.destroy();
       await closed;
       if (failures.length > 0) throw new Error(`scripted server "${scenario.name}" failed`, { cause: failures[0] });
-      if (script.overrun > 0) throw new Error(`scripted server "${scenario.name}": ${String(script.overrun)} more turns were asked for than scripted`);
+      if (script.overrun > 0) throw new Error(`scripted server "${scenario.name}": ${String(script.overrun)} more ${script.overrun === 1 ? "turn was" : "turns were"} asked for than scripted`);
     },
   };
 }

@@ -1,12 +1,14 @@
 /** `turnkeep/testing` where there is no server to start: a provider as a `fetch` (types/testing.d.ts). Imports nothing of the core. */
 import type { JsonObject, Protocol } from "../types/index.js";
 import type { createScriptedProvider as PublicProvider, ScriptedProvider, ScriptedTurn } from "../types/testing.js";
+import { checkSplit } from "./testing/check.js";
 import { Script } from "./testing/script.js";
 import type { Travel } from "./testing/transport.js";
 
 /** A provider without a network (types/testing.d.ts). */
 export const createScriptedProvider: typeof PublicProvider = (turns: readonly ScriptedTurn[], options = {}): ScriptedProvider => {
   const script = new Script(turns);
+  checkSplit(options.split);
   const requests: JsonObject[] = [];
   const answer = async (url: string, init: RequestInit = {}): Promise<Response> => {
     const request = JSON.parse(await new Response(init.body ?? null).text()) as JsonObject;

@@ -71,7 +71,8 @@ export interface ErrorRecord<C extends ErrorCode = ErrorCode> {
 }
 
 /**
- * The only class turnkeep throws. `message` begins with the code: `LIMIT_INVALID: max_steps must not be negative (B-09)`.
+ * The only class turnkeep throws. `message` begins with the code, says where and under which rule, and what to do:
+ * `LIMIT_INVALID: a limit is not a usable number, field limits.max_steps (B-09). Give a finite number, zero or more, no finer than its unit.`
  *
  * @example
  * try {

@@ -7,7 +7,7 @@ import { support } from "./support.mjs";
 const given = process.argv.slice(2);
 const sheet = new Sheet();
 
-if (given.includes("--help")) {
+if (given.includes("--help") || given.includes("-h")) {
   console.log("demo                                              the scripted demonstration, both protocols");
   console.log("demo --provider URL --protocol chat|messages --model M [--extra JSON]\n       [--max-output-tokens N] [--no-tools] [--no-stream]");
   console.log("                                                  the same task against any server; key in TURNKEEP_API_KEY");

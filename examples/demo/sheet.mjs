@@ -44,9 +44,9 @@ export class Sheet {
   }
 }
 
-/** US dollars, to a hundredth of a cent. */
+/** US dollars, with enough digits that the rows add up to the total. */
 export function usd(amount) {
-  return amount === null ? "unknown" : `$${amount.toFixed(4)}`;
+  return amount === null ? "unknown" : `$${amount.toFixed(6)}`;
 }
 
 /** One line for each thing that happens in a run. */
@@ -63,7 +63,7 @@ export function print(sheet, event, cap) {
     case "step_ended":
       return sheet.line("step", `${event.step.step_id.padEnd(8)} ${event.step.kind.padEnd(11)} ${event.step.status.padEnd(10)} cost ${usd(event.step.cost_usd)}`);
     case "budget":
-      return sheet.line("spend", `${usd(event.spend.cost_usd)}${cap === null ? "" : ` of ${usd(cap)}`}, ${event.spend.steps} steps, ${event.spend.tool_calls} tool calls`);
+      return sheet.line("spend", `${usd(event.spend.cost_usd)}${cap === null ? "" : ` of ${usd(cap)}`}, ${event.spend.steps} steps, ${event.spend.tool_calls} calls admitted`);
     default:
       return undefined;
   }

@@ -36,7 +36,7 @@ export async function support(sheet, protocol) {
   sheet.expect("the task completed, and each of the three calls ran once", good.result.outcome === "completed" && good.ledger.length === 3);
   sheet.expect("every call has exactly one paired result in the history", good.results.size === 3 && [...good.results.values()].every(({ ok }) => ok));
   sheet.expect("the refund left a receipt", good.result.checkpoint.receipts.length === 1 && good.result.checkpoint.receipts[0].tool === "shop:refund");
-  sheet.expect("the spend is the sum of its steps: $0.0071", good.result.spend.cost_usd === 0.00714);
+  sheet.expect("the spend is the sum of its steps: $0.007140", good.result.spend.cost_usd === 0.00714);
 
   sheet.title(`${protocol}: three calls where two are allowed`);
   const config = { models: {}, limits: { max_tool_calls_per_session: 2 } };

@@ -26,3 +26,4 @@ for await (const event of run) {
 }
 const result = await run.result;
 console.log(`\n${result.outcome}: ${result.steps.length} steps, ${result.spend.cost_usd} USD`);
+if (result.outcome === "failed") console.error(result.error.message);

@@ -75,7 +75,7 @@ test("the provider is asked for one turn more than scripted: it fails loudly, an
 });
 
 test("mistakes are thrown at once, with a code", () => {
-  const { options: given } = options("chat", []);
+  const { options: given } = options("chat", [{ text: "x" }]);
   for (const [more, code] of [
     [{ model: "nobody" }, "MODEL_PROFILE_UNKNOWN"], [{ limits: { max_cost_usd: -1 } }, "LIMIT_INVALID"], [{ limits: {} }, "LIMIT_INVALID"],
     [{ model: { ...model("chat"), colour: "red" } }, "CONFIGURATION_ERROR"], [{ tools: { x: { ...lookup, input: { "~standard": { version: 1, vendor: "none", validate: () => ({ value: 1 }) } } } } }, "CONFIGURATION_ERROR"],
@@ -89,6 +89,6 @@ test("what fails later rejects result and iterator with the same error, and is n
   const fails = (error) => TurnkeepError.is(error, "TOOL_NAME_COLLISION");
   await assert.rejects(async () => { for await (const event of run) assert.fail(event.type); }, fails);
   await assert.rejects(run.result, fails);
-  runAgent(options("chat", [], { tools: { "agent-runtime:pause_turn": lookup } }).options);
+  runAgent(options("chat", [{ text: "x" }], { tools: { "agent-runtime:pause_turn": lookup } }).options);
   await new Promise((resolve) => setTimeout(resolve, 5));
 });

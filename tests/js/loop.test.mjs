@@ -105,7 +105,7 @@ for (const protocol of PROTOCOLS) {
   test(`${protocol}: max_cost_usd stops, and 0 stops before the first call (B-02, B-09)`, async (t) => {
     const reached = await task(t, protocol, [LOOKUP], { run: { limits: { ...LIMITS, max_cost_usd: 0.0006 } } });
     assert.deepEqual([reached.result.limit, reached.result.details], ["max_cost_usd", { reason: "reached", used: 0.0006, max: 0.0006 }]);
-    const none = await task(t, protocol, [], { run: { limits: { ...LIMITS, max_cost_usd: 0 } } });
+    const none = await task(t, protocol, [{ text: "never asked for" }], { run: { limits: { ...LIMITS, max_cost_usd: 0 } } });
     assert.deepEqual([none.result.outcome, none.server.requests.length], ["budget_exhausted", 0]);
   });
 

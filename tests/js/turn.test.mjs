@@ -182,7 +182,7 @@ test("strings that are not well formed do not cross (N-04)", async () => {
 });
 
 test("a refused connection keeps its own error as the cause", async () => {
-  const server = await startScriptedServer({ name: "gone", turns: [] });
+  const server = await startScriptedServer({ name: "gone", turns: [{ text: "x" }] });
   await server.close();
   const runtime = createFetchRuntime({ config: configFor("chat", server.url), apiKey: KEY });
   const error = await code(runtime.executeTurn({ session_id: "s", model_profile: "main", messages: [{ role: "user", content: "hi" }] }, {}));

@@ -1,6 +1,7 @@
 /** The script of a provider: which answer comes next, and that nobody asks for one too many. */
 import type { JsonObject, Protocol } from "../../types/index.js";
 import type { ScriptedTransport, ScriptedTurn } from "../../types/testing.js";
+import { checkTurns } from "./check.js";
 import { type Travel, travelOf } from "./transport.js";
 import { type WireBody, wireBody } from "./wire.js";
 
@@ -19,8 +20,7 @@ export class Script {
   overrun = 0;
 
   constructor(turns: readonly ScriptedTurn[]) {
-    if (!Array.isArray(turns)) throw new Error("scripted provider: turns must be a list");
-    turns.forEach((turn: unknown, at) => { check(turn, at); });
+    checkTurns(turns);
     this.#turns = turns;
   }
 
@@ -33,7 +33,7 @@ export class Script {
     const turn = this.#turns[this.#next];
     if (turn === undefined) {
       this.overrun += 1;
-      return `scripted provider: asked for turn ${String(this.#turns.length + this.overrun)}, but only ${String(this.#turns.length)} are scripted`;
+      return `scripted provider: asked for turn ${String(this.#turns.length + this.overrun - 1)}, but the last scripted turn is ${String(this.#turns.length - 1)}`;
     }
     const model = typeof request["model"] === "string" ? request["model"] : "scripted";
     const body: WireBody = wireBody(turn, { protocol, stream: request["stream"] === true, model, turn: this.#next });
@@ -42,19 +42,4 @@ export class Script {
     const travel = travelOf(body, { ...(split === undefined ? {} : { split }), ...transport });
     return { status: body.status, headers: content_type === undefined ? body.headers : { ...body.headers, "content-type": content_type }, travel };
   }
-}
-
-const KINDS = ["text", "calls", "finish", "http", "chunks"];
-const MEMBERS = new Set([...KINDS, "usage", "transport", "retry_after_s", "body"]);
-const TRANSPORT = new Set(["split", "pause_ms", "cut", "reset", "stall", "hold_open", "after_terminal", "content_type"]);
-
-/** A scenario is data somebody typed: a wrong member is an error, not an answer without it. */
-function check(turn: unknown, at: number): void {
-  const fail = (what: string): never => { throw new Error(`scripted provider: turn ${String(at)} ${what}`); };
-  if (typeof turn !== "object" || turn === null) return fail("is not an object");
-  if (!KINDS.some((kind) => kind in turn)) fail(`has none of ${KINDS.join(", ")}`);
-  for (const name of Object.keys(turn)) if (!MEMBERS.has(name)) fail(`has an unknown member "${name}"`);
-  const { transport = {}, calls } = turn as { readonly transport?: object; readonly calls?: unknown };
-  for (const name of Object.keys(transport)) if (!TRANSPORT.has(name)) fail(`has an unknown transport member "${name}"`);
-  if (calls !== undefined && !Array.isArray(calls)) fail("has calls that are not a list");
 }

@@ -57,7 +57,6 @@ export function travelOf(body: WireBody, transport: ScriptedTransport = {}): Tra
   const encoder = new TextEncoder();
   const pieces = body.pieces.map((piece) => (typeof piece === "string" ? encoder.encode(piece) : piece));
   const faults = (["cut", "reset", "stall"] as const).filter((name) => transport[name] !== undefined);
-  if (faults.length > 1) throw new Error(`scripted provider: one fault an answer, not ${faults.join(" and ")}`);
   const pause_ms = transport.pause_ms ?? 0;
   const fault = faults[0];
   if (fault !== undefined) {
