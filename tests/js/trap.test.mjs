@@ -25,19 +25,20 @@ function breakPointer(before) {
 
 test("a trap: every open object answers WASM_TRAP for ever, new objects work", () => {
   const run = createAgentTaskRun(OPTIONS);
+  const other = createAgentTaskRun({ ...OPTIONS, task_id: "another" });
   const good = new ResponseDecoder(SHAPE);
   const before = liveObjects();
   const bad = new ResponseDecoder(SHAPE);
   const raw = liveObjects();
-  assert.equal(raw.length, 3);
+  assert.equal(raw.length, 4);
   breakPointer(before);
   assert.throws(() => bad.push(bytes), trapped);
   assert.equal(liveObjects().length, 0);
   // Every pointer is forgotten: no finalizer can free an old address in the memory of the next instance.
-  assert.deepEqual(raw.map((object) => object.__wbg_ptr), [0, 0, 0]);
+  assert.deepEqual(raw.map((object) => object.__wbg_ptr), [0, 0, 0, 0]);
 
   for (let time = 0; time < 2; time++) {
-    for (const call of [() => bad.push(bytes), () => bad.state(), () => good.push(bytes), () => good.finish("eof"), () => run.steps(), () => run.checkpoint()])
+    for (const call of [() => bad.push(bytes), () => bad.state(), () => good.push(bytes), () => good.finish("eof"), () => run.steps(), () => run.checkpoint(), () => other.steps()])
       assert.throws(call, (error) => TurnkeepError.is(error, "WASM_TRAP"));
   }
 
@@ -48,6 +49,7 @@ test("a trap: every open object answers WASM_TRAP for ever, new objects work", (
   bad.free();
   good.free();
   run[Symbol.dispose]();
+  other[Symbol.dispose]();
   const again = createAgentTaskRun(OPTIONS);
   assert.deepEqual(again.steps(), []);
   again[Symbol.dispose]();
