@@ -81,15 +81,16 @@ impl Config {
         };
         let own = given.get("max_tool_calls_per_session").filter(|value| !value.is_null());
         let ceiling = pack.and_then(|pack| pack.get("max_tool_calls_per_session"));
-        let both = own.is_some() && ceiling.is_some();
-        let max_tool_calls =
-            match (tool_calls_per_session(own, "options")?, tool_calls_per_session(ceiling, "packLimits")?) {
-                (asked, most) if asked > most && both => {
+        let most = tool_calls_per_session(ceiling, "packLimits")?;
+        let max_tool_calls = match own {
+            None => most,
+            Some(_) => match tool_calls_per_session(own, "options")? {
+                asked if ceiling.is_some() && asked > most => {
                     return Err(Error::new(Reason::LimitAboveCeiling).at_field("options.max_tool_calls_per_session"));
                 }
-                (number, _) if own.is_some() => number,
-                (_, number) => number,
-            };
+                asked => asked,
+            },
+        };
         let mut saved = match given.get("resume") {
             None | Some(Value::Null) => None,
             Some(checkpoint) => Some(Saved::read(checkpoint, &run)?),

@@ -155,3 +155,8 @@ fn start(given: &Object<'_>) -> Result<Input, Error> {
         model,
     })
 }
+
+/// Whether an input, read or not, is meant to be a turn.
+pub(super) fn is_turn(value: &Value<'_>) -> bool {
+    value.as_object().and_then(|object| object.get("type")).and_then(Value::as_str) == Some("turn")
+}

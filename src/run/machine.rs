@@ -2,9 +2,9 @@
 
 use super::Tick;
 use super::config::Config;
-use super::input::{Input, Model, Tool};
+use super::input::{Input, Model, Tool, is_turn};
 use super::output::{Item, Output, Wait};
-use super::settle::Batch;
+use super::settle::{Batch, intents};
 use crate::admission::{RunnableTurn, admit};
 use crate::approval::Gate;
 use crate::budget::{Budget, Clearance, Exhausted};
@@ -588,23 +588,6 @@ impl Run {
     pub(super) fn push(&mut self, item: Item) {
         self.queue.push_back(item);
     }
-}
-
-/// For each call the text that stands before it (T-05).
-fn intents(turn: &Turn) -> Vec<String> {
-    let (mut text, mut all) = (String::new(), Vec::new());
-    for block in turn.blocks() {
-        match block {
-            Block::Text(more) => text.push_str(more),
-            Block::Call(_) => all.push(crate::step::intent(&text)),
-            Block::State(_) => {}
-        }
-    }
-    all
-}
-
-fn is_turn(value: &Value<'_>) -> bool {
-    value.as_object().and_then(|object| object.get("type")).and_then(Value::as_str) == Some("turn")
 }
 
 fn call_ids(history: &[Message]) -> BTreeSet<String> {

@@ -10,7 +10,7 @@ use crate::json::{Value, array, hash, object, parse, quote};
 use crate::log::Receipt;
 use crate::message::Message;
 use crate::step::{Kind, Step, StepStatus, step_id};
-use crate::turn::Call;
+use crate::turn::{Block, Call, Turn};
 
 /// A tool's own words in a result, in bytes.
 const MAX_MESSAGE_BYTES: usize = 2000;
@@ -41,6 +41,19 @@ impl Batch {
     pub(super) fn new(calls: AdmittedBatch, intents: Vec<String>) -> Batch {
         Batch { calls, intents, next: 0, thrown: false, dispatched: false, stage: Stage::Deciding }
     }
+}
+
+/// For each call the text that stands before it (T-05).
+pub(super) fn intents(turn: &Turn) -> Vec<String> {
+    let (mut text, mut all) = (String::new(), Vec::new());
+    for block in turn.blocks() {
+        match block {
+            Block::Text(more) => text.push_str(more),
+            Block::Call(_) => all.push(crate::step::intent(&text)),
+            Block::State(_) => {}
+        }
+    }
+    all
 }
 
 /// How a call came out.
