@@ -18,6 +18,7 @@ export interface RawDecoder extends RawObject {
   records_ptr(): number;
   text_ptr(): number;
   text_len(): number;
+  held(): number;
   block_json(block: number): string;
   finish(end: string): string;
   counters(): string;
