@@ -36,6 +36,7 @@ for (const [file, name] of entries(manifest.exports)) {
   const result = await build({
     entryPoints: [join(pkg, file)], bundle: true, write: false, metafile: true, format: "esm", platform: "neutral",
     external: ["node:*", "zod", "*.wasm", "*.wasm?module"], logLevel: "error", absWorkingDir: pkg,
+    nodePaths: [join(pkg, "../bindings/node_modules")], mainFields: ["module", "main"],
   });
   const files = Object.keys(result.metafile.inputs);
   const text = Buffer.concat(files.map((path) => readFileSync(join(pkg, path))));

@@ -44,6 +44,7 @@ export interface Border {
   read_config(json: string): string;
   usage_cost(json: string): string;
   check_step(json: string): string;
+  quirk_profiles(): string;
   version(): string;
   __wbg_set_wasm(exports: unknown): void;
 }

@@ -1,14 +1,15 @@
 /**
- * One tool call that the core has permitted: its context, its deadline, and the one answer it becomes (L-03, R-11, P-17).
- * A throw stops the batch, a bad output or input does not; whether it ran at all is said with each answer.
+ * One tool call that the core has permitted: its context, its deadline, and the one answer it becomes (L-03, R-11).
+ * A throw stops the batch, a bad output does not; whether it ran at all is said with each answer.
  */
 import type { AgentRuntime, Digest, JsonObject, RunRef, ToolCallContext } from "../types/index.js";
 import { isEffectNotStarted, localError } from "./errors.js";
 import type { Clock } from "./host/clock.js";
 import { Halt, started } from "./host/halt.js";
-import { isWellFormed, outputJson } from "./json.js";
+import { outputJson, wellFormed } from "./json.js";
 import type { ExecuteTool } from "./machine.js";
-import { isInputRefused } from "./tool.js";
+import { isInputRefused } from "./schema.js";
+import { prepare } from "./tool.js";
 
 /** What goes to the core, and what a loop of the host's own sees. */
 export type ToolAnswer = { readonly input: JsonObject } & ({ readonly value: unknown } | { readonly thrown: unknown });
@@ -20,12 +21,11 @@ const MAX_MESSAGE_CHARACTERS = 300;
 
 function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message : typeof error === "string" ? error : "the tool threw";
-  const cut = text.slice(0, MAX_MESSAGE_CHARACTERS);
-  return isWellFormed(cut) ? cut : cut.replace(/[\ud800-\udfff]/g, "?");
+  return wellFormed(text.slice(0, MAX_MESSAGE_CHARACTERS));
 }
 
 /** Runs one call to its one answer. Never rejects. */
-export async function callTool(inner: AgentRuntime, moment: ExecuteTool, run: RunRef, clock: Clock, signal: AbortSignal | undefined): Promise<ToolAnswer> {
+export async function callTool(inner: AgentRuntime, moment: ExecuteTool, run: RunRef, clock: Clock, signal: AbortSignal | undefined, ready?: { readonly value: unknown }): Promise<ToolAnswer> {
   const cut = new AbortController();
   const onAbort = (): void => { cut.abort(signal?.reason); };
   if (signal?.aborted === true) onAbort();
@@ -49,6 +49,7 @@ export async function callTool(inner: AgentRuntime, moment: ExecuteTool, run: Ru
     },
     signal: cut.signal,
   });
+  if (ready !== undefined) prepare(context, ready.value);
   const failed = (code: string, message: string, threw: boolean, effect: "none" | "unknown", thrown: unknown): ToolAnswer => ({
     input: { type: "tool_failed", key: moment.key, code, message, threw, effect, ...cost() },
     thrown,

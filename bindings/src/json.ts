@@ -12,6 +12,11 @@ export function isWellFormed(text: string): boolean {
   return !LONE_SURROGATE.test(text);
 }
 
+/** The string with a question mark for every half of a pair that stands alone: for words that are only shown. */
+export function wellFormed(text: string): string {
+  return isWellFormed(text) ? text : text.replace(/[\ud800-\udfff]/g, "?");
+}
+
 function invalid(value: unknown): string | undefined {
   switch (typeof value) {
     case "number": return Number.isFinite(value) ? undefined : String(value);

@@ -1,5 +1,5 @@
 /**
- * The loop (L-01..L-08): asks the core what comes next and does it. Knows no rule: order, admission, budgets and endings are the core's.
+ * The loop (L-01..L-09): asks the core what comes next and does it. Knows no rule: order, admission, budgets and endings are the core's.
  */
 import type {
   AgentEvent, AgentTaskCheckpoint, AgentTaskResult, ExecuteTurnInput, GovernedAgentLoopOptions, ModelProfile, ToolDefinition, ToolPolicy, TurnOptions,
@@ -12,7 +12,8 @@ import { uuid } from "./host/entropy.js";
 import { encode } from "./json.js";
 import type { Done } from "./machine.js";
 import { raised } from "./raise.js";
-import { configOf } from "./runtime.js";
+import { configOf, toolsOf } from "./runtime.js";
+import { type Check, checkOf } from "./schema.js";
 import { guardOf, Task, taskOf } from "./task.js";
 
 /** The run behind the options: the caller's, or one without budgets for this loop alone. */
@@ -56,6 +57,7 @@ export async function runGovernedAgentLoop(options: GovernedAgentLoopOptions): P
 
 async function drive({ task, inner }: Ground, options: GovernedAgentLoopOptions): Promise<AgentTaskResult> {
   const { machine } = task;
+  task.checks = checksOf(inner, options.tools ?? []);
   await machine.send(startJson(task, inner, options));
   for (;;) {
     if (machine.moment?.type !== "done") await task.announceEnd();
@@ -66,6 +68,13 @@ async function drive({ task, inner }: Ground, options: GovernedAgentLoopOptions)
         break;
       case "execute_tool":
         await task.callTool(inner);
+        break;
+      case "check_input":
+        await task.checkInput(moment);
+        break;
+      case "retry":
+        machine.take();
+        await task.pause(moment.after_ms);
         break;
       case "ready":
         machine.take();
@@ -104,11 +113,19 @@ function deltaOf({ onEvent }: GovernedAgentLoopOptions, step_id: string): TurnOp
 interface OfferedTool extends ToolDefinition {
   readonly policy: ToolPolicy | null;
   readonly policy_failed?: boolean;
+  /** Whether its inputs can be checked here (P-17). */
+  readonly checked: boolean;
+}
+
+function checksOf(inner: Ground["inner"], tools: readonly ToolDefinition[]): ReadonlyMap<string, Check> {
+  const own = toolsOf(inner);
+  const checks = tools.map((definition) => [definition.name, checkOf(definition, own)] as const);
+  return new Map(checks.filter((entry): entry is [string, Check] => entry[1] !== undefined));
 }
 
 /** Each name is asked about once (K-06); two tools of one name are refused by the core. */
 function offered(task: Task, tools: readonly ToolDefinition[]): readonly OfferedTool[] {
-  return tools.map(({ name, description, input_schema }) => ({ name, description, input_schema, ...declaredOf(task, name) }));
+  return tools.map(({ name, description, input_schema }) => ({ name, description, input_schema, checked: task.checks.has(name), ...declaredOf(task, name) }));
 }
 
 /** What the host declares of a tool, and what narrower policies make of it. A throw denies; no policy can loosen anything (C-02). */

@@ -35,8 +35,21 @@ export interface Done {
   readonly type: "done";
   readonly result: Omit<AgentTaskResult, "checkpoint">;
 }
+/** A failed model call is to be made again after a wait (L-09). */
+export interface Retry {
+  readonly type: "retry";
+  readonly after_ms: number;
+}
+/** Whether an input fits its tool's schema is asked before anything else is done with the call (P-17). */
+export interface CheckInput {
+  readonly type: "check_input";
+  readonly key: string;
+  readonly call_id: string;
+  readonly name: string;
+  readonly input_json: string;
+}
 /** What the loop must do next. */
-export type Moment = CallModel | ExecuteTool | Done | { readonly type: "ready" };
+export type Moment = CallModel | CheckInput | ExecuteTool | Done | Retry | { readonly type: "ready" };
 
 type Output =
   | Moment

@@ -3,7 +3,7 @@
  * the key and the host's own headers are added here.
  */
 import type {
-  AgentRuntime, AgentRuntimeConfig, ExecuteTurnInput, FetchLike, FetchRuntimeOptions, ModelProfile, ProviderLimits, Turn, TurnOptions,
+  AgentRuntime, AgentRuntimeConfig, AgentTools, ExecuteTurnInput, FetchLike, FetchRuntimeOptions, ModelProfile, ProviderLimits, Turn, TurnOptions,
 } from "../types/index.js";
 import { modelProfile, readAgentRuntimeConfig } from "./config.js";
 import { messagesJson } from "./history.js";
@@ -36,6 +36,13 @@ const configs = new WeakMap<AgentRuntime, AgentRuntimeConfig>();
 /** The configuration of a runtime of ours. */
 export function configOf(runtime: AgentRuntime): AgentRuntimeConfig | undefined {
   return configs.get(runtime);
+}
+
+const toolSets = new WeakMap<AgentRuntime, AgentTools>();
+
+/** The tools of a runtime of ours. */
+export function toolsOf(runtime: AgentRuntime): AgentTools | undefined {
+  return toolSets.get(runtime);
 }
 
 /** Makes a runtime over `fetch` (types/loop.d.ts). */
@@ -72,6 +79,7 @@ export function createFetchRuntime(given: FetchRuntimeOptions): AgentRuntime {
     executeTool: (name, input, context) => runTool(tools, name, input, context),
   } satisfies AgentRuntime);
   configs.set(runtime, config);
+  toolSets.set(runtime, tools);
   return runtime;
 }
 

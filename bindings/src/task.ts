@@ -13,9 +13,10 @@ import { historyOf } from "./history.js";
 import { type Clock, clockOf } from "./host/clock.js";
 import { isUnbilled } from "./host/fetch.js";
 import { Halt, READER_LEFT, started } from "./host/halt.js";
-import { encode } from "./json.js";
-import { type CallModel, type Listener, Machine } from "./machine.js";
+import { encode, wellFormed } from "./json.js";
+import { type CallModel, type CheckInput, type Listener, Machine } from "./machine.js";
 import { raised, recordOf } from "./raise.js";
+import { type Check, runCheck } from "./schema.js";
 import { CANCELLED, CONSUMER_LEFT, turnJson } from "./turn.js";
 
 /** After an abort or a deadline the host's runtime may still settle for so long, so that its own account of the end is kept. */
@@ -32,6 +33,9 @@ export class Task {
   readonly #left = new AbortController();
   /** The first failure that is the host's own: the loop rejects with it once the run has recorded its end. */
   failure: TurnkeepError | undefined;
+  /** The checks of the tools of this loop, by name. */
+  checks: ReadonlyMap<string, Check> = new Map();
+  readonly #ready = new Map<string, { readonly value: unknown }>();
   busy = false;
   #disposed = false;
   #cancelled = false;
@@ -111,6 +115,32 @@ export class Task {
     return ended;
   }
 
+  /** Waits before a failed model call is made again (L-09). An abort ends the wait. */
+  async pause(after_ms: number): Promise<void> {
+    const halt = new Halt(this.clock, this.#signal);
+    const over = new AbortController();
+    try {
+      await halt.wait(started(() => this.clock.sleep(after_ms, over.signal)), false);
+    } catch {
+      // Ended early: the loop sees why.
+    } finally {
+      over.abort();
+      halt.release();
+    }
+  }
+
+  /** Says whether the input of the call under way fits its schema (P-17). */
+  async checkInput({ key, call_id, name, input_json }: CheckInput): Promise<void> {
+    const { machine } = this;
+    machine.take();
+    const check = this.checks.get(name);
+    const checked = check === undefined ? { refusal: "" } : await runCheck(check, input_json, this.clock);
+    if ("value" in checked) this.#ready.set(call_id, checked);
+    await this.announceEnd();
+    const said = "value" in checked ? { ok: true } : { ok: false, message: wellFormed(checked.refusal) };
+    await machine.send(encode({ type: "input_checked", key, ...said }, "tool"));
+  }
+
   /** Runs the tool call the core permits now. @throws INVALID_STATE when it permits none, or another one */
   async callTool(inner: AgentRuntime, name?: string): Promise<ToolAnswer> {
     const { machine } = this;
@@ -118,7 +148,9 @@ export class Task {
     if (moment?.type !== "execute_tool" || (name !== undefined && name !== moment.name)) throw raised("invalid_state", "executeTool");
     machine.take();
     const { tenant_subject, task_id } = this.options;
-    const answer = await callTool(inner, moment, { tenant_subject, task_id }, this.clock, this.#signal);
+    const ready = this.#ready.get(moment.call_id);
+    this.#ready.clear();
+    const answer = await callTool(inner, moment, { tenant_subject, task_id }, this.clock, this.#signal, ready);
     await this.announceEnd();
     await machine.send(encode(answer.input, "tool"));
     return answer;

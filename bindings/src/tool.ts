@@ -1,24 +1,10 @@
 /**
- * A tool with its schema, policy and code. The core decides whether a call may run; this file checks its input against the tool's own
- * Standard Schema (P-17) and runs it. Knows nothing of batches, budgets or results.
+ * A tool with its schema, policy and code. The core decides whether a call may run, and has had its input checked (P-17); this file runs it.
+ * Knows nothing of batches, budgets or results.
  */
-import type { AgentTool, AgentTools, JsonObject, JsonSchema, StandardSchema, ToolCallContext, ToolDefinition, ToolPolicy } from "../types/index.js";
+import type { AgentTool, AgentTools, JsonObject, JsonSchema, ToolCallContext, ToolDefinition, ToolPolicy } from "../types/index.js";
 import { raised } from "./raise.js";
-
-const REFUSED = Symbol.for("turnkeep.input_refused");
-
-/** An input that does not fit its schema: the call fails, the batch goes on (L-06). */
-export class InputRefused extends Error {
-  constructor(message: string) {
-    super(message);
-    Object.defineProperty(this, REFUSED, { value: true });
-  }
-}
-
-/** Whether a tool's input was refused, in whatever copy of the package. */
-export function isInputRefused(error: unknown): boolean {
-  return typeof error === "object" && error !== null && REFUSED in error;
-}
+import { checkOf, InputRefused, isStandard } from "./schema.js";
 
 /** Gives a tool its input type (types/agent.d.ts). The types do the work; the definition is frozen and checked for its two required members. */
 export function tool(definition: unknown): AgentTool {
@@ -30,10 +16,6 @@ export function tool(definition: unknown): AgentTool {
 
 interface Describes {
   readonly jsonSchema?: { readonly input?: (options: { readonly target: string }) => JsonSchema };
-}
-
-function isStandard(schema: unknown): schema is StandardSchema {
-  return (typeof schema === "object" || typeof schema === "function") && schema !== null && "~standard" in schema;
 }
 
 function schemaOf(name: string, made: AgentTool): JsonSchema {
@@ -56,19 +38,23 @@ export function policyOf(tools: AgentTools, name: string): ToolPolicy | undefine
   return { approval_class, side_effecting, timeout_s, big_integers };
 }
 
-const MAX_ISSUE_CHARACTERS = 300;
+/** Inputs as their schemas gave them, by the context of their call. */
+const prepared = new WeakMap<ToolCallContext, { readonly value: unknown }>();
 
-function issueText(issue: { readonly message: string; readonly path?: readonly unknown[] | undefined }): string {
-  const path = (issue.path ?? []).map((part) => String(typeof part === "object" && part !== null && "key" in part ? part.key : part)).join(".");
-  return (path === "" ? issue.message : `${path}: ${issue.message}`).slice(0, MAX_ISSUE_CHARACTERS);
+/** Keeps what the schema made of a call's input for the tool itself. */
+export function prepare(context: ToolCallContext, value: unknown): void {
+  prepared.set(context, { value });
 }
 
-/** Checks the input and runs the tool. @throws InputRefused, and whatever the tool throws */
+/**
+ * Runs the tool with what its schema made of the input. Where a host's own runtime stands between us and the loop, the schema could not be
+ * asked before; then it is asked here.
+ * @throws InputRefused, and whatever the tool throws
+ */
 export async function runTool(tools: AgentTools, name: string, input: JsonObject, context: ToolCallContext): Promise<unknown> {
   const made = Object.hasOwn(tools, name) ? tools[name] : undefined;
   if (made === undefined) throw raised("configuration_error", `tools.${name}`);
-  if (!isStandard(made.input)) return made.execute(input as never, context);
-  const checked = await made.input["~standard"].validate(input);
-  if (checked.issues !== undefined) throw new InputRefused(checked.issues.slice(0, 3).map(issueText).join("; "));
-  return made.execute(checked.value, context);
+  const ready = prepared.get(context) ?? (await checkOf({ name }, tools)?.(JSON.stringify(input))) ?? { value: input };
+  if ("refusal" in ready) throw new InputRefused(ready.refusal);
+  return await made.execute(ready.value as never, context);
 }

@@ -1,5 +1,6 @@
 //! What a host tells a run. Texts come over the border, so each is read strictly.
 
+use super::retry::Hope;
 use crate::error::{Error, Reason};
 use crate::json::{Object, Value, canonical};
 use crate::message::Message;
@@ -20,18 +21,49 @@ pub(super) struct Model {
 pub(super) struct Tool {
     pub(super) definition: ToolDefinition,
     pub(super) declared: Declared,
+    /// The host can check its inputs and is asked to (P-17).
+    pub(super) checked: bool,
 }
 
 #[derive(Debug)]
 pub(super) enum Input {
-    Start { messages: Vec<Message>, system: Option<String>, tools: Vec<Tool>, model: Option<Model> },
+    Start {
+        messages: Vec<Message>,
+        system: Option<String>,
+        tools: Vec<Tool>,
+        model: Option<Model>,
+    },
     Clear,
     Appended(u64),
     Saved,
-    Turn { key: String, turn: Box<Turn>, cost: Option<u128> },
-    TurnFailed { key: String, error: Failure, free: bool },
-    ToolResult { key: String, output: Output, cost: Option<u128> },
-    ToolFailed { key: String, code: Reason, message: String, threw: bool, effect_none: bool, cost: Option<u128> },
+    Turn {
+        key: String,
+        turn: Box<Turn>,
+        cost: Option<u128>,
+    },
+    TurnFailed {
+        key: String,
+        error: Failure,
+        free: bool,
+    },
+    /// What the host says of an input (P-17): why it is refused, if it is.
+    InputChecked {
+        key: String,
+        refusal: Option<String>,
+    },
+    ToolResult {
+        key: String,
+        output: Output,
+        cost: Option<u128>,
+    },
+    ToolFailed {
+        key: String,
+        code: Reason,
+        message: String,
+        threw: bool,
+        effect_none: bool,
+        cost: Option<u128>,
+    },
     Cancel,
     Disconnect(&'static str),
 }
@@ -48,6 +80,7 @@ pub(super) enum Output {
 pub(super) struct Failure {
     pub(super) code: String,
     pub(super) json: String,
+    pub(super) hope: Hope,
 }
 
 fn wrong(field: &str) -> Error {
@@ -79,11 +112,21 @@ impl Input {
                 let error = given.get("error").and_then(Value::as_object).ok_or_else(|| wrong("error"))?;
                 let code = text(error, "code")?.to_owned();
                 let json = canonical(&Value::Object(error.clone()));
+                let retriable = matches!(error.get("retriable"), Some(Value::Bool(true)));
+                let hope = Hope::of(&code, retriable, error.get("retry_after_ms").and_then(Value::as_u64));
                 Ok(Input::TurnFailed {
                     key: key()?,
-                    error: Failure { code, json },
+                    error: Failure { code, json, hope },
                     free: text(given, "cost")? == "zero",
                 })
+            }
+            "input_checked" => {
+                let refusal = match (given.get("ok"), given.get("message").and_then(Value::as_str)) {
+                    (Some(Value::Bool(true)), _) => None,
+                    (Some(Value::Bool(false)), message) => Some(message.unwrap_or_default().to_owned()),
+                    _ => return Err(wrong("ok")),
+                };
+                Ok(Input::InputChecked { key: key()?, refusal })
             }
             "tool_result" => {
                 let output = text(given, "output_json")?;
@@ -134,7 +177,8 @@ fn start(given: &Object<'_>) -> Result<Input, Error> {
             (_, None | Some(Value::Null)) => Declared::Nothing,
             (_, Some(policy)) => Declared::Policy(ToolPolicy::read(policy, &format!("{field}.policy"))?),
         };
-        tools.push(Tool { definition, declared });
+        let checked = matches!(member("checked"), Some(Value::Bool(true)));
+        tools.push(Tool { definition, declared, checked });
     }
     name_table(tools.iter().map(|tool| tool.definition.name.as_str()), "tools")?;
     let model = match given.get("model") {

@@ -4,6 +4,7 @@ use super::Tick;
 use super::config::Config;
 use super::input::{Input, Model, Tool, is_turn};
 use super::output::{Item, Output, Wait};
+use super::retry::Hope;
 use super::settle::{Batch, intents};
 use crate::admission::{RunnableTurn, admit};
 use crate::approval::Gate;
@@ -84,6 +85,8 @@ pub struct Run {
     resumed: bool,
     /// The loop was told to end; the run ends where nothing is under way.
     pub(super) leaving: Option<Ending>,
+    /// Failed attempts at the model call under way.
+    pub(super) failed_attempts: u64,
     pub(super) tick: Tick,
 }
 
@@ -121,6 +124,7 @@ impl Run {
             created: false,
             resumed: false,
             leaving: None,
+            failed_attempts: 0,
             tick: Tick::default(),
         };
         if let Some(saved) = config.saved {
@@ -168,7 +172,7 @@ impl Run {
             Ok(input) => input,
             // A turn that breaks the contract is the provider's failure, not the caller's: the model call failed.
             Err(error) if matches!(self.phase, Phase::AskingModel { .. }) && is_turn(value) => {
-                return self.turn_failed(error.code(), &error.to_json(), None);
+                return self.turn_failed(error.code(), &error.to_json(), Hope::of_error(&error), None);
             }
             Err(error) => return Err(error),
         };
@@ -193,8 +197,9 @@ impl Run {
             }
             Input::Turn { key, turn, cost } if self.asks(&key) => self.turn(*turn, cost),
             Input::TurnFailed { key, error, free } if self.asks(&key) => {
-                self.turn_failed(&error.code, &error.json, free.then_some(0))
+                self.turn_failed(&error.code, &error.json, error.hope, free.then_some(0))
             }
+            Input::InputChecked { key, refusal } => self.input_checked(&key, refusal),
             Input::ToolResult { key, output, cost } => self.tool_result(&key, output, cost),
             Input::ToolFailed { key, code, message, threw, effect_none, cost } => {
                 self.tool_failed(&key, code, &message, threw, effect_none, cost)
@@ -362,7 +367,7 @@ impl Run {
         ));
     }
 
-    fn exhausted(&mut self, exhausted: Exhausted) {
+    pub(super) fn exhausted(&mut self, exhausted: Exhausted) {
         let limit = exhausted.limit.field();
         let members = vec![
             ("reason_code", quote("budget_exhausted")),
@@ -382,7 +387,7 @@ impl Run {
         index
     }
 
-    fn model_step(&self, status: StepStatus, cost: Option<u128>, evidence_refs: Vec<String>) -> Step {
+    pub(super) fn model_step(&self, status: StepStatus, cost: Option<u128>, evidence_refs: Vec<String>) -> Step {
         let (index, started_at) = match self.phase {
             Phase::AskingModel { step, started_at } => (step, started_at),
             _ => (self.model_calls, self.tick.now_ms),
@@ -417,7 +422,7 @@ impl Run {
         }
         if let Some(call) = turn.calls().into_iter().find(|call| self.used_ids.contains(&call.id)) {
             let error = Error::new(Reason::CallIdReused).with("call_id", Value::text(&call.id));
-            return self.turn_failed(error.code(), &error.to_json(), cost);
+            return self.turn_failed(error.code(), &error.to_json(), Hope::of_error(&error), cost);
         }
         self.budget.spend.steps = self.budget.spend.steps.saturating_add(1);
         let status = if turn.status().is_cut() { StepStatus::Failed } else { StepStatus::Completed };
@@ -425,6 +430,9 @@ impl Run {
         let step = self.model_step(status, cost, quirks);
         let turn_json = turn.to_json();
         let kind = if turn.status().is_cut() { "turn_failed" } else { "turn_received" };
+        if !turn.status().is_cut() {
+            self.failed_attempts = 0;
+        }
         self.append(kind, &object(&[("step", step.to_json()), ("turn_json", quote(&turn_json))]));
         let ended = step.to_json();
         self.emit("turn", &[("step_id", quote(&step.id())), ("turn", turn_json.clone())]);
@@ -436,45 +444,13 @@ impl Run {
         Ok(())
     }
 
-    /// A model call failed or its turn was rejected: nothing of it enters history (L-09), and the run ends.
-    fn turn_failed(&mut self, code: &str, error_json: &str, cost: Option<u128>) -> Result<(), Error> {
-        self.budget.spend.steps = self.budget.spend.steps.saturating_add(1);
-        let step = self.model_step(StepStatus::Failed, cost, vec![format!("code:{code}")]);
-        self.append(
-            "turn_failed",
-            &object(&[("step", step.to_json()), ("error", error_json.to_owned()), ("attempt", "1".to_owned())]),
-        );
-        let (id, ended) = (quote(&step.id()), step.to_json());
-        self.push(Item::Step(Box::new(step)));
-        let members = [
-            ("step_id", id),
-            ("error", error_json.to_owned()),
-            ("attempt", "1".to_owned()),
-            ("retry_in_ms", "null".to_owned()),
-        ];
-        self.emit("turn_rejected", &members);
-        self.emit("step_ended", &[("step", ended)]);
-        self.emit_budget();
-        if self.leaving.is_none()
-            && code == Reason::ProviderTimeout.code()
-            && let Some(exhausted) = self.budget.out_of_time()
-        {
-            // The call was cut because the run's duration was used up (B-10): the budget ended the run, not the provider.
-            self.exhausted(exhausted);
-            return Ok(());
-        }
-        let failed = Ending::new("failed", vec![("error", error_json.to_owned())]);
-        let ending = self.leaving.take().unwrap_or(failed);
-        self.phase = Phase::Stopping(Box::new(ending));
-        Ok(())
-    }
-
     /// The turn is logged: it enters history, and its status says what follows.
     fn judge(&mut self, turn: Turn) {
         let final_text = turn.assistant_text();
         let mut ending = match (turn.status(), turn.finish_reason()) {
             (Status::ToolRequest, _) => return self.admit(&turn),
             (Status::Cancelled, _) => Ending::new("cancelled", Vec::new()),
+            (Status::ClientDisconnect, _) if turn.side == Some("provider") && self.retry_disconnect() => return,
             (Status::ClientDisconnect, _) => {
                 let side = turn.side.unwrap_or("provider");
                 Ending::new("client_disconnect", vec![("details", object(&[("side", quote(side))]))])

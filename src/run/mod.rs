@@ -27,6 +27,7 @@ mod input;
 mod machine;
 mod output;
 mod readers;
+mod retry;
 mod settle;
 
 pub use machine::Run;

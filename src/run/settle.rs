@@ -30,6 +30,10 @@ pub(super) struct Batch {
 #[derive(Debug)]
 enum Stage {
     Deciding,
+    /// The host is asked whether the input fits its schema (P-17).
+    Checking(u64),
+    /// It does.
+    Checked(u64),
     /// The claim is logged: the effect may start.
     Claimed(Permit, u64),
     /// The claim was given back: the effect never starts.
@@ -148,6 +152,12 @@ impl Run {
                 self.phase = Phase::Calls(Box::new(batch));
                 return false;
             }
+            Stage::Checking(index) => {
+                batch.stage = Stage::Checking(index);
+                self.phase = Phase::Calls(Box::new(batch));
+                return false;
+            }
+            Stage::Checked(index) => self.decide(&mut batch, index),
             Stage::Claimed(permit, index) => {
                 if self.leaving.is_some() {
                     // Claimed and not started: the run was told to end in between, and the claim must not read as in doubt.
@@ -162,40 +172,97 @@ impl Run {
                     self.execute(&mut batch, permit, index);
                 }
             }
-            Stage::Released(call, index) => self.refuse(&mut batch, &call, index, Reason::NotExecuted),
+            Stage::Released(call, index) => {
+                self.refuse(&mut batch, &call, index, Reason::NotExecuted, told(Reason::NotExecuted));
+            }
             Stage::Deciding => {
                 let Some(call) = batch.calls.calls().get(batch.next).cloned() else {
                     self.end_batch(batch.dispatched);
                     return true;
                 };
                 let index = self.begin_step("tool_call");
-                let decision = if batch.thrown || self.leaving.is_some() {
-                    Err(Reason::NotExecuted)
+                let checked = self.tools.get(&call.name).is_some_and(|tool| tool.checked);
+                if checked && !batch.thrown && self.leaving.is_none() {
+                    let members = [
+                        ("key", quote(&format!("check:{}", call.id))),
+                        ("call_id", quote(&call.id)),
+                        ("name", quote(&call.name)),
+                        ("input_json", quote(&call.input_json)),
+                    ];
+                    self.out(Output::new("check_input", &members));
+                    batch.stage = Stage::Checking(index);
                 } else {
-                    decide(&self.gate, &batch.calls, batch.next)
-                };
-                match decision {
-                    Err(reason) => self.refuse(&mut batch, &call, index, reason),
-                    Ok(permit) if permit.policy().side_effecting => {
-                        let body = object(&[
-                            ("call_id", quote(&call.id)),
-                            ("attempt", "1".to_owned()),
-                            ("action_hash", quote(permit.action_hash())),
-                            ("idempotency_key", quote(&self.idempotency_key(&call, permit.action_hash()))),
-                            ("approval_id", "null".to_owned()),
-                            ("retry", "false".to_owned()),
-                        ]);
-                        self.append("effect_claimed", &body);
-                        // Without a store the host's checkpoint is the only durable claim: a throw there, and the effect never starts.
-                        self.checkpoint("claim");
-                        batch.stage = Stage::Claimed(permit, index);
-                    }
-                    Ok(permit) => self.execute(&mut batch, permit, index),
+                    self.decide(&mut batch, index);
                 }
             }
         }
         self.phase = Phase::Calls(Box::new(batch));
         true
+    }
+
+    /// What becomes of the next call: refused, claimed, or run at once when it only reads.
+    fn decide(&mut self, batch: &mut Batch, index: u64) {
+        let Some(call) = batch.calls.calls().get(batch.next).cloned() else {
+            return;
+        };
+        let decision = if batch.thrown || self.leaving.is_some() {
+            Err(Reason::NotExecuted)
+        } else {
+            decide(&self.gate, &batch.calls, batch.next)
+        };
+        match decision {
+            Err(reason) => self.refuse(batch, &call, index, reason, told(reason)),
+            Ok(permit) if permit.policy().side_effecting => {
+                let body = object(&[
+                    ("call_id", quote(&call.id)),
+                    ("attempt", "1".to_owned()),
+                    ("action_hash", quote(permit.action_hash())),
+                    ("idempotency_key", quote(&self.idempotency_key(&call, permit.action_hash()))),
+                    ("approval_id", "null".to_owned()),
+                    ("retry", "false".to_owned()),
+                ]);
+                self.append("effect_claimed", &body);
+                // Without a store the host's checkpoint is the only durable claim: a throw there, and the effect never starts.
+                self.checkpoint("claim");
+                batch.stage = Stage::Claimed(permit, index);
+            }
+            Ok(permit) => self.execute(batch, permit, index),
+        }
+    }
+
+    /// The host has looked at the input of the call under way (P-17).
+    pub(super) fn input_checked(&mut self, key: &str, refusal: Option<String>) -> Result<(), Error> {
+        let invalid = || Err(Error::new(Reason::InvalidState).at_field("key"));
+        let mut batch = match std::mem::replace(&mut self.phase, Phase::Ready) {
+            Phase::Calls(batch) => batch,
+            other => {
+                self.phase = other;
+                return invalid();
+            }
+        };
+        let call = batch.calls.calls().get(batch.next).cloned();
+        let (Stage::Checking(index), Some(call)) = (&batch.stage, call) else {
+            self.phase = Phase::Calls(batch);
+            return invalid();
+        };
+        let index = *index;
+        if key != format!("check:{}", call.id) {
+            self.phase = Phase::Calls(batch);
+            return invalid();
+        }
+        match refusal {
+            None => batch.stage = Stage::Checked(index),
+            Some(why) => {
+                batch.stage = Stage::Deciding;
+                let why = format!(
+                    "The input does not fit the schema of the tool. Nothing was run. {}",
+                    bounded(&why, MAX_MESSAGE_BYTES)
+                );
+                self.refuse(&mut batch, &call, index, Reason::InvalidToolInput, why.trim_end());
+            }
+        }
+        self.phase = Phase::Calls(batch);
+        Ok(())
     }
 
     /// The claim under way, as the checkpoint shows it.
@@ -246,14 +313,14 @@ impl Run {
         batch.stage = Stage::Running(permit, index, self.tick.now_ms);
     }
 
-    fn refuse(&mut self, batch: &mut Batch, call: &Call, index: u64, reason: Reason) {
+    fn refuse(&mut self, batch: &mut Batch, call: &Call, index: u64, reason: Reason, message: &str) {
         let settled = Settled {
             call,
             index,
             started_at: self.tick.now_ms,
             status: status_of(reason),
             code: Some(reason),
-            result: failure(reason.code(), told(reason)),
+            result: failure(reason.code(), message),
             cost: Some(0),
         };
         self.settle(batch, &settled, None);

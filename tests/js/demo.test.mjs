@@ -33,7 +33,7 @@ for (const protocol of ["chat", "messages"]) {
 }
 
 test("the demo fails when the server answers nothing usable", async () => {
-  const server = await startScriptedServer({ name: "demo", turns: [{ http: 500 }] });
+  const server = await startScriptedServer({ name: "demo", turns: [{ http: 500 }, { http: 500 }, { http: 500 }] });
   const failed = await run(process.execPath, [example("demo/main.mjs"), "--provider", server.url, "--model", "m"]).then(() => assert.fail("exit 0"), (error) => error);
   await server.close();
   assert.equal(failed.code, 1);

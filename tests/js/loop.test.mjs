@@ -177,13 +177,56 @@ for (const protocol of PROTOCOLS) {
   });
 
   test(`${protocol}: an HTTP error costs a known 0 (T-03)`, async (t) => {
-    const { result } = await task(t, protocol, [{ http: 503 }]);
+    const { result } = await task(t, protocol, [{ http: 503 }, { http: 503 }, { http: 503 }]);
     assert.deepEqual([result.outcome, result.error.code, result.steps[0].cost_usd], ["failed", "PROVIDER_UNAVAILABLE", 0]);
   });
 
   test(`${protocol}: a broken connection ends the run client_disconnect, provider's side (S-13)`, async (t) => {
-    const { result } = await task(t, protocol, [{ ...LOOKUP, transport: { reset: "before_finish", pause_ms: 2 } }]);
+    const broken = { ...LOOKUP, transport: { reset: "before_finish", pause_ms: 2 } };
+    const { result } = await task(t, protocol, [broken, broken, broken]);
     assert.deepEqual([result.outcome, result.details], ["client_disconnect", { side: "provider" }]);
+  });
+
+  test(`${protocol}: a failure that can pass is asked again after a wait, and nothing of it enters history (L-09, S-13)`, async (t) => {
+    const turns = [{ http: 503 }, { ...LOOKUP, transport: { reset: "before_finish", pause_ms: 2 } }, LOOKUP, { http: 429, retry_after_s: 0.7 }, { text: "It is paid." }];
+    const began = Date.now();
+    const { result, events, ran, server } = await task(t, protocol, turns);
+    assert.deepEqual([result.outcome, ran.length, server.requests.length, server.left], ["completed", 1, 5, 0]);
+    const told = events.filter((event) => event.type === "turn_rejected");
+    assert.deepEqual(told.map((event) => [event.error.code, event.attempt, event.retry_in_ms]), [["PROVIDER_UNAVAILABLE", 1, 500], ["PROVIDER_TRANSPORT", 2, 1000], ["PROVIDER_RATE_LIMITED", 1, 700]]);
+    assert.ok(Date.now() - began >= 2200, "it waited");
+    assert.deepEqual(server.requests[1].body, server.requests[0].body);
+    assert.deepEqual(server.requests[2].body, server.requests[0].body);
+    assert.deepEqual(result.steps.map(({ kind, status }) => [kind, status]), [["model_call", "failed"], ["model_call", "failed"], ["model_call", "completed"], ["tool_call", "completed"], ["model_call", "failed"], ["model_call", "completed"]]);
+  });
+
+  test(`${protocol}: an abort ends the wait before the next attempt (L-09, S-12)`, async (t) => {
+    const stop = new AbortController();
+    const onEvent = (event) => { if (event.type === "turn_rejected") setTimeout(() => stop.abort(new Error("enough")), 20); };
+    const began = Date.now();
+    const { result, server } = await task(t, protocol, [{ http: 429, retry_after_s: 50 }], { loop: { signal: stop.signal, onEvent } });
+    assert.deepEqual([result.outcome, result.cause.message, server.requests.length], ["cancelled", "enough", 1]);
+    assert.ok(Date.now() - began < 10_000);
+  });
+
+  test(`${protocol}: an input that does not fit its JSON Schema is told with its path and is never claimed (P-17, L-06)`, async (t) => {
+    const bad = { calls: [call("a", "shop:refund", { order: "seven" }), call("b", "shop:refund", {}), call("c", "shop:refund", { order: 7 }), call("d", "shop:read_policy", { anything: [] })] };
+    const { result, ran } = await task(t, protocol, [bad, { text: "ok" }]);
+    const results = resultsOf(result.checkpoint);
+    assert.deepEqual(codes(results), [["a", "INVALID_TOOL_INPUT"], ["b", "INVALID_TOOL_INPUT"], ["c", "ok"], ["d", "ok"]]);
+    assert.match(results.get("a").message, /order: .*integer/);
+    assert.match(results.get("b").message, /order/);
+    assert.deepEqual(ran.map(({ context }) => context.call_id), ["c", "d"]);
+    assert.deepEqual(result.checkpoint.receipts.map((receipt) => receipt.call_id), ["c"]);
+  });
+
+  test(`${protocol}: what every object inherits is no member (P-17)`, async (t) => {
+    const input_schema = { type: "object", required: ["constructor", "__proto__"], additionalProperties: false, properties: { constructor: { type: "string" }, ["__proto__"]: { type: "number" } } };
+    const tools = [{ name: "shop:refund", input_schema }];
+    const good = JSON.parse('{"constructor":"x","__proto__":1}');
+    const { result, ran } = await task(t, protocol, [{ calls: [call("a", "shop:refund", {}), call("b", "shop:refund", good)] }, { text: "ok" }], { loop: { tools } });
+    assert.equal(codes(resultsOf(result.checkpoint))[0][1], "INVALID_TOOL_INPUT");
+    assert.ok(ran.every(({ context }) => context.call_id === "b"));
   });
 
   test(`${protocol}: integers beyond 2^53 reach the tool that reads its text, and the provider again, digit for digit (N-04)`, async (t) => {
@@ -400,4 +443,9 @@ test("what a tool throws may be anything", async (t) => {
 test("a run's remaining duration cuts the model call in flight (B-10, S-23)", async (t) => {
   const { result } = await task(t, "chat", [{ text: "x", transport: { stall: 10 } }], { run: { limits: { ...LIMITS, max_duration_s: 0.05 } } });
   assert.deepEqual([result.outcome, result.limit, result.details.reason], ["budget_exhausted", "max_duration_s", "reached"]);
+});
+
+test("a schema that is none is said by name, before anything is sent (P-17)", async (t) => {
+  const tools = [{ name: "shop:refund", input_schema: { $defs: { a: { $id: "x:1" }, b: { $id: "x:1" } } } }];
+  await assert.rejects(task(t, "chat", [], { loop: { tools } }), (error) => TurnkeepError.is(error, "CONFIGURATION_ERROR") && error.at.field === "tools.shop:refund.input_schema");
 });

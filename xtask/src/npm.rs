@@ -77,7 +77,9 @@ pub fn install_tarball(packed: &Packed) -> Result<PathBuf> {
             .args(["install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"])
             .args(["--install-links", "--ignore-scripts", "--prefer-offline"])
             .arg(&packed.tarball);
+        // The peer, and the one dependency, as the lock file of the bindings has them.
         npm.arg(root().join("bindings/node_modules/zod"));
+        npm.arg(root().join("bindings/node_modules/@cfworker/json-schema"));
         run(&mut npm)?;
         write(&stamp, digest.as_bytes())?;
     }
@@ -93,10 +95,15 @@ pub fn installed() -> Result<PathBuf> {
 
 fn check_no_scripts(package: &Path) -> Result<()> {
     let manifest = read_json(&package.join("package.json"))?;
-    for field in ["scripts", "dependencies", "bundleDependencies"] {
+    for field in ["scripts", "bundleDependencies"] {
         if !manifest[field].is_null() {
-            bail!("the package has `{field}`: it must install without scripts and without dependencies");
+            bail!("the package has `{field}`: it must install without scripts");
         }
+    }
+    let dependencies: Vec<&String> =
+        manifest["dependencies"].as_object().into_iter().flat_map(|all| all.keys()).collect();
+    if dependencies != ["@cfworker/json-schema"] {
+        bail!("the package depends on {dependencies:?}: only the JSON Schema library is meant to be there");
     }
     Ok(())
 }

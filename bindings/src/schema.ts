@@ -1,0 +1,98 @@
+/**
+ * Whether an input fits its tool's schema (P-17): the tool's own Standard Schema, or JSON Schema through a library that needs no eval.
+ * The core asks and decides; what cannot be evaluated does not fit.
+ */
+import { type Schema, Validator } from "@cfworker/json-schema";
+import type { AgentTools, JsonObject, JsonSchema, StandardSchema, ToolDefinition } from "../types/index.js";
+import type { Clock } from "./host/clock.js";
+import { Halt, started } from "./host/halt.js";
+import { raised } from "./raise.js";
+
+/** An input that fits, as its schema gives it to the tool, or why it does not. */
+export type Checked = { readonly value: unknown } | { readonly refusal: string };
+/** Checks inputs of one tool. */
+export type Check = (input_json: string) => Promise<Checked>;
+
+const REFUSED = Symbol.for("turnkeep.input_refused");
+
+/** An input that does not fit its schema, found where nobody asked before: the call fails, the batch goes on (L-06). */
+export class InputRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    Object.defineProperty(this, REFUSED, { value: true });
+  }
+}
+
+/** Whether a tool's input was refused, in whatever copy of the package. */
+export function isInputRefused(error: unknown): boolean {
+  return typeof error === "object" && error !== null && REFUSED in error;
+}
+
+/** A schema may be asynchronous; one that never answers refuses. */
+const CHECK_MS = 10_000;
+const MAX_ISSUES = 3;
+const MAX_ISSUE_CHARACTERS = 300;
+
+/** Whether it is one. */
+export function isStandard(schema: unknown): schema is StandardSchema {
+  return (typeof schema === "object" || typeof schema === "function") && schema !== null && "~standard" in schema;
+}
+
+/** The check of a tool; `undefined` when it has no schema. @throws CONFIGURATION_ERROR for a schema that is none */
+export function checkOf({ name, input_schema }: ToolDefinition, tools: AgentTools | undefined): Check | undefined {
+  const own = tools !== undefined && Object.hasOwn(tools, name) ? tools[name]?.input : undefined;
+  if (isStandard(own)) return (input_json) => standard(own, input_json);
+  const schema = own ?? input_schema;
+  return schema === undefined ? undefined : jsonSchema(name, schema);
+}
+
+/** Runs a check to its end, within its time. Never rejects. */
+export async function runCheck(check: Check, input_json: string, clock: Clock): Promise<Checked> {
+  const halt = new Halt(clock);
+  halt.after(CHECK_MS, "timeout");
+  try {
+    return await halt.wait(started(() => check(input_json)));
+  } catch {
+    return { refusal: halt.stop === undefined ? "The schema of the tool could not be evaluated." : "The schema of the tool did not answer." };
+  } finally {
+    halt.release();
+  }
+}
+
+async function standard(schema: StandardSchema, input_json: string): Promise<Checked> {
+  const checked = await schema["~standard"].validate(JSON.parse(input_json) as JsonObject);
+  return checked.issues === undefined ? { value: checked.value } : { refusal: listed(checked.issues.map(issueText)) };
+}
+
+function issueText(issue: { readonly message: string; readonly path?: readonly unknown[] | undefined }): string {
+  const path = (issue.path ?? []).map((part) => String(typeof part === "object" && part !== null && "key" in part ? part.key : part)).join(".");
+  return path === "" ? issue.message : `${path}: ${issue.message}`;
+}
+
+function jsonSchema(name: string, schema: JsonSchema): Check {
+  let validator: Validator;
+  try {
+    // A copy of its own: the library marks what it has read, and a frozen schema is the host's good right.
+    validator = new Validator(JSON.parse(JSON.stringify(schema)) as Schema, "2020-12");
+  } catch (error) {
+    throw raised("configuration_error", `tools.${name}.input_schema`, error);
+  }
+  return (input_json) => {
+    // Without prototypes: `required: ["constructor"]` asks for a member, not for what every object inherits.
+    const bare: unknown = JSON.parse(input_json, (_key, value: unknown) => (typeof value === "object" && value !== null && !Array.isArray(value) ? Object.assign(Object.create(null) as object, value) : value));
+    const { valid, errors } = validator.validate(bare);
+    // Outer messages only say that something inside is wrong: the last ones name it.
+    const told = errors.slice(-MAX_ISSUES).map(({ instanceLocation, error }) => `${pathOf(instanceLocation)}${error}`);
+    return Promise.resolve(valid ? { value: JSON.parse(input_json) as JsonObject } : { refusal: listed(told) });
+  };
+}
+
+/** `#/order/0` is read as `order.0`. */
+function pathOf(location: string): string {
+  const path = location.replace(/^#\/?/, "").split("/").map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~")).join(".");
+  return path === "" ? "" : `${path}: `;
+}
+
+function listed(issues: readonly string[]): string {
+  return issues.slice(0, MAX_ISSUES).map((issue) => issue.slice(0, MAX_ISSUE_CHARACTERS)).join("; ");
+}
