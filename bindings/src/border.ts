@@ -19,6 +19,8 @@ export interface RawDecoder extends RawObject {
   text_ptr(): number;
   text_len(): number;
   block_json(block: number): string;
+  /** Bytes pushed so far, counted back from the last, that must not be handed on yet. Only with `hold`. */
+  held(): number;
   finish(end: string): string;
   counters(): string;
 }
