@@ -71,6 +71,7 @@ registry! {
     BlockIndexGap "block_index_gap" "STREAM_ORDER" "S-19" Provider false "a block index skips one", "Blocks must be numbered from 0 without a gap.";
     BlockIndexReused "block_index_reused" "STREAM_ORDER" "S-19" Provider false "a block index is opened twice", "Each block index is opened once.";
     CallIdReused "call_id_reused" "CALL_ID_REUSED" "R-04" Provider true "a call id of an earlier turn is used again", "Call ids must be unique over the run.";
+    CallsNotRunnable "calls_not_runnable" "FINISH_REASON_MISMATCH" "P-20" Provider false "a cut or refused turn holds calls", "Raise the output limit or ask again: such calls are never run.";
     ChoicesMissing "choices_missing" "MALFORMED_EVENT" "S-18" Provider false "the body has no choice", "A Chat body has exactly one choice.";
     ChunkNotObject "chunk_not_object" "MALFORMED_EVENT" "S-18" Provider false "the payload is JSON but not an object", "Check that the URL answers this protocol.";
     ContentBlockUnknown "content_block_unknown" "BLOCK_UNKNOWN" "S-19" Provider false "a content block has a type that is not known", "Do not ask for beta features that add block types.";

@@ -32,6 +32,21 @@ pub struct DecoderConfig {
     pub deltas: bool,
     /// Governed names of the tools offered, by their names on the wire (P-14).
     pub names: BTreeMap<String, String>,
+    /// What a guard keeps back until the turn is sealed.
+    pub hold: Hold,
+}
+
+/// What a guard in front of somebody else's client keeps back. Such a client acts on what it sees, so nothing that can make it run a tool
+/// may reach it before the turn is sealed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Hold {
+    /// No guard: [`Decoder::held`] says nothing.
+    #[default]
+    None,
+    /// Everything from the first tool call on.
+    Calls,
+    /// The terminal marker only.
+    Terminal,
 }
 
 impl DecoderConfig {
@@ -46,6 +61,7 @@ impl DecoderConfig {
             model: String::new(),
             deltas: false,
             names: BTreeMap::new(),
+            hold: Hold::None,
         }
     }
 }
@@ -191,6 +207,29 @@ pub struct Decoder {
     body: Vec<u8>,
     state: State,
     outcome: Option<Outcome>,
+    passage: Passage,
+}
+
+/// How far a guard may hand on what came.
+#[derive(Debug, Default)]
+struct Passage {
+    pushed: u64,
+    open: u64,
+    shut: bool,
+}
+
+impl Passage {
+    /// Hands on up to the end of the last whole event, unless something is held.
+    fn extend(&mut self, to: u64, shut: bool) {
+        if !self.shut {
+            self.open = self.open.max(to);
+            self.shut = shut;
+        }
+    }
+}
+
+fn wide(size: usize) -> u64 {
+    u64::try_from(size).unwrap_or(u64::MAX)
 }
 
 impl Decoder {
@@ -205,6 +244,7 @@ impl Decoder {
             body: Vec::new(),
             state: State::Open,
             outcome: None,
+            passage: Passage::default(),
             config,
         }
     }
@@ -225,7 +265,9 @@ impl Decoder {
             State::Open if self.config.stream => self.feed_stream(chunk),
             State::Open => self.feed_body(chunk),
         };
+        self.passage.pushed = self.passage.pushed.saturating_add(wide(chunk.len()));
         if let Err(error) = result {
+            self.passage.shut = true;
             let error = if error.place().byte_offset.is_none() { error.at_byte(self.meter.bytes) } else { error };
             self.state = State::Failed(error);
             // Nothing of a failed response is needed any more.
@@ -241,7 +283,7 @@ impl Decoder {
     }
 
     fn feed_body(&mut self, chunk: &[u8]) -> Result<(), Error> {
-        let size = u64::try_from(chunk.len()).unwrap_or(u64::MAX);
+        let size = wide(chunk.len());
         let used = self.meter.bytes.saturating_add(size);
         if used > self.config.limits.max_response_bytes {
             self.body = Vec::new();
@@ -259,13 +301,14 @@ impl Decoder {
         let room = usize::try_from(max.saturating_sub(self.meter.bytes)).unwrap_or(usize::MAX);
         let (allowed, over) = chunk.split_at_checked(room).unwrap_or((chunk, &[]));
         let begin = self.meter.bytes;
-        let offset = |at: usize| begin.saturating_add(u64::try_from(at).unwrap_or(u64::MAX));
+        let offset = |at: usize| begin.saturating_add(wide(at));
         let step = self.utf8.take(allowed);
-        let carried = step.carried.0.get(..step.carried.1).unwrap_or_default();
+        let carried = step.carried.0.get(..step.carried.1).and_then(|bytes| std::str::from_utf8(bytes).ok());
         // A carried character is no line end, so it can neither end an event nor be more than the event's bound allows to report.
-        self.frames(carried).map_err(|(error, _)| error.at_byte(begin))?;
-        let read =
-            self.frames(step.body).map_err(|(error, at)| error.at_byte(offset(step.start.saturating_add(at))))?;
+        self.frames(carried.unwrap_or_default(), begin).map_err(|(error, _)| error.at_byte(begin))?;
+        let read = self
+            .frames(step.body, offset(step.start))
+            .map_err(|(error, at)| error.at_byte(offset(step.start.saturating_add(at))))?;
         if let Some(at) = read {
             let end = step.start.saturating_add(at);
             self.meter.bytes = offset(end);
@@ -283,14 +326,23 @@ impl Decoder {
     }
 
     /// Feeds whole characters; gives where the terminal marker ended, or the error and where it was decided.
-    fn frames(&mut self, bytes: &[u8]) -> Result<Option<usize>, (Error, usize)> {
-        let (meter, table) = (&mut self.meter, &mut self.table);
+    fn frames(&mut self, text: &str, from: u64) -> Result<Option<usize>, (Error, usize)> {
+        let (meter, table, passage, hold) = (&mut self.meter, &mut self.table, &mut self.passage, self.config.hold);
         let mut found: Result<Flow, Error> = Ok(Flow::Open);
-        let step = self.sse.feed(bytes, &mut |event| {
+        let step = self.sse.feed(text, &mut |event| {
             found =
                 meter.event().and_then(|()| table.event(event, meter)).map_err(|error| error.at_event(meter.events));
-            matches!(found, Ok(Flow::Open))
+            let open = matches!(found, Ok(Flow::Open));
+            if !open || (hold == Hold::Calls && meter.has_calls()) {
+                // An event that began in an earlier chunk left nothing to let go in this one.
+                passage.extend(if event.begin > 0 { from.saturating_add(wide(event.begin)) } else { 0 }, true);
+            }
+            open
         });
+        let boundary = self.sse.boundary();
+        if boundary > 0 {
+            passage.extend(from.saturating_add(wide(boundary)), false);
+        }
         match (step, found) {
             (SseStep::Stopped(at), Ok(_)) => Ok(Some(at)),
             (SseStep::Stopped(at), Err(error)) => Err((error, at)),
@@ -299,6 +351,12 @@ impl Decoder {
             }
             (SseStep::Done, _) => Ok(None),
         }
+    }
+
+    /// How many of the last bytes fed a guard must keep back; all of them for a body.
+    #[must_use]
+    pub fn held(&self) -> u64 {
+        self.passage.pushed.saturating_sub(self.passage.open)
     }
 
     /// Whether nothing more needs to be read: the outcome is an error.
@@ -369,7 +427,7 @@ impl Decoder {
             End::Eof => Err(self.table.truncated()),
             End::DrainDeadline => Err(Error::new(Reason::InvalidState)),
         };
-        match result {
+        match result.and_then(|turn| self.guarded(turn)) {
             Ok(turn) => Outcome::Turn(Box::new(turn)),
             Err(error) => {
                 let error = if self.config.stream { error.at_event(self.meter.events) } else { error };
@@ -377,6 +435,15 @@ impl Decoder {
                 Outcome::Error(error)
             }
         }
+    }
+
+    /// Somebody else's client would run the calls of a turn that is cut or refused (P-20).
+    fn guarded(&self, turn: Turn) -> Result<Turn, Error> {
+        let ended = matches!(turn.status, Status::Incomplete | Status::Refused);
+        if self.config.hold != Hold::None && ended && turn.dropped_calls > 0 {
+            return Err(Error::new(Reason::CallsNotRunnable).with_number("dropped_calls", turn.dropped_calls));
+        }
+        Ok(turn)
     }
 
     fn origin(&self) -> Origin {

@@ -71,6 +71,10 @@ impl Meter {
         self.block()
     }
 
+    pub(crate) fn has_calls(&self) -> bool {
+        self.calls > 0
+    }
+
     pub(crate) fn arguments(&mut self, text: &str) -> Result<(), Error> {
         let more = u64::try_from(text.len()).unwrap_or(u64::MAX);
         add(&mut self.argument_bytes, more, self.limits.max_tool_argument_bytes, Reason::LimitToolArgumentBytes)

@@ -12,7 +12,7 @@ mod request;
 
 mod usage;
 
-pub use decoder::{Decoder, DecoderConfig, Delta, DeltaKind, End, Outcome};
+pub use decoder::{Decoder, DecoderConfig, Delta, DeltaKind, End, Hold, Outcome};
 pub use failure::{Cause, http_error};
 pub use finish::{FinishReason, Status, Unified};
 pub use request::{ANTHROPIC_VERSION, Request, build_request};

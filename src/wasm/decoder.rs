@@ -3,7 +3,7 @@
 use crate::error::{Error, Reason};
 use crate::json::{Object, Value, object, parse, quote};
 use crate::limits::ProviderLimits;
-use crate::provider::{self, DecoderConfig, End, Outcome, Protocol};
+use crate::provider::{self, DecoderConfig, End, Hold, Outcome, Protocol};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// A decoder for one response.
@@ -28,6 +28,12 @@ fn read(config: &str) -> Result<DecoderConfig, Error> {
     if !matches!(text("quirks"), None | Some("strict")) {
         return Err(wrong("quirks"));
     }
+    config.hold = match members.get("hold").map(Value::as_str) {
+        None => Hold::None,
+        Some(Some("calls")) => Hold::Calls,
+        Some(Some("terminal")) => Hold::Terminal,
+        Some(_) => return Err(wrong("hold")),
+    };
     config.model_profile = text("model_profile").unwrap_or_default().to_owned();
     config.model = text("model").unwrap_or_default().to_owned();
     config.deltas = matches!(members.get("deltas"), Some(Value::Bool(true)));
@@ -83,6 +89,11 @@ impl Decoder {
             Some(_) => 0,
             None => 2,
         }
+    }
+
+    /// How many of the last bytes pushed a guard must keep back.
+    pub fn held(&self) -> u32 {
+        self.inner.as_ref().map_or(u32::MAX, |inner| u32::try_from(inner.held()).unwrap_or(u32::MAX))
     }
 
     /// Where the records stand in wasm memory.

@@ -1,7 +1,9 @@
 //! WHATWG event streams for every split of the bytes (S-22), with one unfinished event bounded (S-03).
 //!
 //! An event is handed over at its blank line, the CR of a split CRLF included; what is unfinished at the end is never dispatched.
-//! Comments are read and forgotten: they take no memory.
+//! Comments are read and forgotten: they take no memory. Lines that lie whole in a chunk are never copied.
+
+use super::find::line_end;
 
 /// One dispatched event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +14,8 @@ pub struct SseEvent<'a> {
     pub data: &'a str,
     /// The last event id.
     pub id: &'a str,
+    /// Where in the chunk the event began: the end of the blank line before it, 0 when that lay in an earlier chunk.
+    pub begin: usize,
 }
 
 /// How a feed ended.
@@ -25,37 +29,67 @@ pub enum SseStep {
     TooLarge(usize),
 }
 
-/// Reads bytes that are whole UTF-8 characters.
+/// A field of the event under way: in the chunk as long as that will do, else in a buffer of the decoder.
+#[derive(Debug, Clone, Copy)]
+enum Field<'c> {
+    None,
+    Chunk(&'c str),
+    Kept,
+}
+
+impl<'c> Field<'c> {
+    fn text<'t>(self, kept: &'t str) -> &'t str
+    where
+        'c: 't,
+    {
+        match self {
+            Field::None => "",
+            Field::Chunk(text) => text,
+            Field::Kept => kept,
+        }
+    }
+
+    fn keep(&mut self, kept: &mut String) {
+        if let Field::Chunk(text) = *self {
+            kept.push_str(text);
+            *self = Field::Kept;
+        }
+    }
+}
+
+/// Reads text whose bytes were split between characters at most.
 #[derive(Debug)]
 pub struct SseDecoder {
-    line: Vec<u8>,
-    data: Vec<u8>,
+    line: String,
+    data: String,
+    event: String,
+    id: String,
     has_data: bool,
-    event: Vec<u8>,
-    id: Vec<u8>,
+    has_event: bool,
     retry: Option<u64>,
     after_cr: bool,
     comment: bool,
     started: bool,
+    boundary: usize,
     max_event_bytes: usize,
 }
-
-const BOM: &[u8] = &[0xEF, 0xBB, 0xBF];
 
 impl SseDecoder {
     /// A decoder that keeps at most so many bytes of one unfinished event.
     #[must_use]
     pub fn new(max_event_bytes: u64) -> SseDecoder {
         SseDecoder {
-            line: Vec::new(),
-            data: Vec::new(),
+            line: String::new(),
+            data: String::new(),
+            event: String::new(),
+            id: String::new(),
             has_data: false,
-            event: Vec::new(),
-            id: Vec::new(),
+            has_event: false,
             retry: None,
             after_cr: false,
             comment: false,
             started: false,
+            boundary: 0,
             max_event_bytes: usize::try_from(max_event_bytes).unwrap_or(usize::MAX),
         }
     }
@@ -72,12 +106,36 @@ impl SseDecoder {
         self.after_cr
     }
 
+    /// Where in the last chunk the last whole event or comment ended, 0 when none did.
+    #[must_use]
+    pub fn boundary(&self) -> usize {
+        self.boundary
+    }
+
     /// Reads a chunk. The receiver gets each event and says whether to go on.
-    pub fn feed(&mut self, chunk: &[u8], receive: &mut impl FnMut(SseEvent<'_>) -> bool) -> SseStep {
+    pub fn feed(&mut self, chunk: &str, receive: &mut impl FnMut(SseEvent<'_>) -> bool) -> SseStep {
+        self.boundary = 0;
+        let field = |has: bool| if has { Field::Kept } else { Field::None };
+        let (mut data, mut event) = (field(self.has_data), field(self.has_event));
+        let step = self.lines(chunk, &mut data, &mut event, receive);
+        data.keep(&mut self.data);
+        event.keep(&mut self.event);
+        (self.has_data, self.has_event) = (!matches!(data, Field::None), !matches!(event, Field::None));
+        step
+    }
+
+    fn lines<'c>(
+        &mut self,
+        chunk: &'c str,
+        data: &mut Field<'c>,
+        event: &mut Field<'c>,
+        receive: &mut impl FnMut(SseEvent<'_>) -> bool,
+    ) -> SseStep {
         let mut at = 0_usize;
         loop {
+            // Every place stands beside an ASCII byte or at an end of the chunk, so it is a character boundary.
             let rest = chunk.get(at..).unwrap_or_default();
-            let Some(first) = rest.first() else {
+            let Some(first) = rest.as_bytes().first() else {
                 return SseStep::Done;
             };
             if self.after_cr {
@@ -87,94 +145,125 @@ impl SseDecoder {
                     continue;
                 }
             }
-            let length = rest.iter().position(|byte| *byte == b'\n' || *byte == b'\r');
-            let piece = rest.get(..length.unwrap_or(rest.len())).unwrap_or_default();
+            let end = line_end(rest.as_bytes());
+            let piece = end.map_or(rest, |end| rest.get(..end).unwrap_or_default());
             if self.line.is_empty() && !self.comment {
-                self.comment = piece.first() == Some(&b':');
+                self.comment = *first == b':';
             }
-            let end = length.is_some();
-            if self.comment {
-                // Nothing of a comment is kept.
-            } else {
-                let kept = self.line.len().saturating_add(self.data.len()).saturating_add(self.event.len());
+            if !self.comment {
+                let kept = self.line.len().saturating_add(data.text(&self.data).len());
+                let kept = kept.saturating_add(event.text(&self.event).len());
                 let room = self.max_event_bytes.saturating_sub(kept);
                 if piece.len() > room {
                     return SseStep::TooLarge(at.saturating_add(room));
                 }
-                if !end || !self.line.is_empty() {
-                    self.line.extend_from_slice(piece);
+                if end.is_none() || !self.line.is_empty() {
+                    self.line.push_str(piece);
                 }
             }
             at = at.saturating_add(piece.len());
-            let Some(terminator) = rest.get(piece.len()) else {
+            let Some(terminator) = rest.as_bytes().get(piece.len()) else {
                 return SseStep::Done;
             };
             at = at.saturating_add(1);
             self.after_cr = *terminator == b'\r';
             if self.comment {
-                self.comment = false;
-                self.started = true;
+                (self.comment, self.started) = (false, true);
                 continue;
             }
-            let mut line = std::mem::take(&mut self.line);
-            let blank = self.read_line(if line.is_empty() { piece } else { &line });
-            line.clear();
-            self.line = line;
-            if blank && !self.dispatch(receive) {
+            if self.line.is_empty() {
+                let line = self.without_bom(piece);
+                if let Some((name, value)) = named(line) {
+                    self.set(name, Field::Chunk(value), data, event);
+                    continue;
+                }
+            } else {
+                let whole = std::mem::take(&mut self.line);
+                let line = self.without_bom(&whole);
+                let blank = line.is_empty();
+                if let Some((name, value)) = named(line) {
+                    self.set_kept(name, value, data, event);
+                }
+                self.line = whole;
+                self.line.clear();
+                if !blank {
+                    continue;
+                }
+            }
+            let go_on = self.dispatch(*data, *event, receive);
+            self.boundary = at;
+            (*data, *event) = (Field::None, Field::None);
+            self.data.clear();
+            self.event.clear();
+            if !go_on {
                 return SseStep::Stopped(at);
             }
         }
     }
 
-    /// Reads one whole line; true when it is the blank line that ends an event.
-    fn read_line(&mut self, line: &[u8]) -> bool {
-        let line = if self.started { line } else { line.strip_prefix(BOM).unwrap_or(line) };
-        self.started = true;
-        if line.is_empty() {
-            return true;
+    fn without_bom<'t>(&mut self, line: &'t str) -> &'t str {
+        let first = !std::mem::replace(&mut self.started, true);
+        if first { line.strip_prefix('\u{FEFF}').unwrap_or(line) } else { line }
+    }
+
+    /// Sets a field from a line that lies whole in the chunk.
+    fn set<'c>(&mut self, name: &str, value: Field<'c>, data: &mut Field<'c>, event: &mut Field<'c>) {
+        if name == "data" && matches!(data, Field::None) {
+            *data = value;
+        } else if name == "event" {
+            self.event.clear();
+            *event = value;
+        } else if let Field::Chunk(text) = value {
+            self.set_kept(name, text, data, event);
         }
-        let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
-        let (field, value) = line.split_at_checked(colon).unwrap_or((line, &[]));
-        let value = value.strip_prefix(b":").unwrap_or(value);
-        let value = value.strip_prefix(b" ").unwrap_or(value);
-        match field {
-            b"data" => {
-                if self.has_data {
-                    self.data.push(b'\n');
+    }
+
+    fn set_kept(&mut self, name: &str, value: &str, data: &mut Field<'_>, event: &mut Field<'_>) {
+        match name {
+            "data" => {
+                if matches!(data, Field::None) {
+                    *data = Field::Kept;
+                } else {
+                    data.keep(&mut self.data);
+                    self.data.push('\n');
                 }
-                self.has_data = true;
-                self.data.extend_from_slice(value);
+                self.data.push_str(value);
             }
-            b"event" => {
+            "event" => {
+                *event = Field::Kept;
                 self.event.clear();
-                self.event.extend_from_slice(value);
+                self.event.push_str(value);
             }
-            b"id" if !value.contains(&0) => {
-                self.id.clear();
-                self.id.extend_from_slice(value);
-            }
-            b"retry" if !value.is_empty() && value.iter().all(u8::is_ascii_digit) => {
-                self.retry = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+            "id" if !value.contains('\0') => value.clone_into(&mut self.id),
+            "retry" if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) => {
+                self.retry = value.parse().ok();
             }
             _ => {}
         }
-        false
     }
 
-    fn dispatch(&mut self, receive: &mut impl FnMut(SseEvent<'_>) -> bool) -> bool {
-        let go_on = if self.has_data {
-            // The caller feeds whole UTF-8 characters, so these never fall back.
-            receive(SseEvent {
-                event: std::str::from_utf8(&self.event).unwrap_or_default(),
-                data: std::str::from_utf8(&self.data).unwrap_or_default(),
-                id: std::str::from_utf8(&self.id).unwrap_or_default(),
-            })
-        } else {
-            true
-        };
-        self.has_data = false;
-        self.data.clear();
-        self.event.clear();
-        go_on
+    fn dispatch(&self, data: Field<'_>, event: Field<'_>, receive: &mut impl FnMut(SseEvent<'_>) -> bool) -> bool {
+        if matches!(data, Field::None) {
+            return true;
+        }
+        receive(SseEvent {
+            event: event.text(&self.event),
+            data: data.text(&self.data),
+            id: &self.id,
+            begin: self.boundary,
+        })
     }
+}
+
+/// Field name and value of a line; none for the blank line.
+fn named(line: &str) -> Option<(&str, &str)> {
+    if line.is_empty() {
+        return None;
+    }
+    // By far the most lines.
+    if let Some(value) = line.strip_prefix("data:") {
+        return Some(("data", value.strip_prefix(' ').unwrap_or(value)));
+    }
+    let (name, value) = line.split_once(':').unwrap_or((line, ""));
+    Some((name, value.strip_prefix(' ').unwrap_or(value)))
 }

@@ -15,7 +15,7 @@ pub struct Utf8Step<'a> {
     /// Where in the chunk `body` begins.
     pub start: usize,
     /// Whole characters of the chunk itself.
-    pub body: &'a [u8],
+    pub body: &'a str,
     /// Whether the bytes after them are not UTF-8.
     pub invalid: bool,
 }
@@ -33,7 +33,7 @@ impl Utf8Carry {
         let mut carried = ([0; 4], 0);
         while self.length > 0 {
             let Some((first, tail)) = rest.split_first() else {
-                return Utf8Step { carried, start: chunk.len(), body: rest, invalid: false };
+                return Utf8Step { carried, start: chunk.len(), body: "", invalid: false };
             };
             rest = tail;
             if let Some(slot) = self.pending.get_mut(self.length) {
@@ -46,22 +46,24 @@ impl Utf8Carry {
                     self.length = 0;
                 }
                 Err(error) if error.error_len().is_none() => {}
-                Err(_) => return Utf8Step { carried, start: 0, body: &[], invalid: true },
+                Err(_) => return Utf8Step { carried, start: 0, body: "", invalid: true },
             }
         }
         let start = chunk.len().saturating_sub(rest.len());
+        // The good part is looked at once more only where the chunk ends inside a character.
         match std::str::from_utf8(rest) {
-            Ok(_) => Utf8Step { carried, start, body: rest, invalid: false },
+            Ok(body) => Utf8Step { carried, start, body, invalid: false },
             Err(error) => {
                 let (good, bad) = rest.split_at_checked(error.valid_up_to()).unwrap_or((rest, &[]));
+                let body = std::str::from_utf8(good).unwrap_or_default();
                 if error.error_len().is_some() {
-                    return Utf8Step { carried, start, body: good, invalid: true };
+                    return Utf8Step { carried, start, body, invalid: true };
                 }
                 for (slot, byte) in self.pending.iter_mut().zip(bad) {
                     *slot = *byte;
                 }
                 self.length = bad.len();
-                Utf8Step { carried, start, body: good, invalid: false }
+                Utf8Step { carried, start, body, invalid: false }
             }
         }
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow};
 use serde_json::Value;
 use turnkeep::wire::sse::{SseDecoder, SseEvent};
+use turnkeep::wire::utf8::Utf8Carry;
 
 use super::{Figure, SEED, halves};
 use crate::shell::read_json;
@@ -64,15 +65,20 @@ fn expected(vector: &Value) -> Result<Read> {
 }
 
 fn read(body: &[u8], cuts: &[usize]) -> Read {
+    let mut carry = Utf8Carry::default();
     let mut decoder = SseDecoder::new(1 << 20);
     let mut events = Vec::new();
     for piece in pieces(body, cuts) {
-        decoder.feed(piece, &mut |event: SseEvent<'_>| {
-            // The standard's name of an event without one.
-            let name = if event.event.is_empty() { "message" } else { event.event };
-            events.push([name.to_owned(), event.data.to_owned(), event.id.to_owned()]);
-            true
-        });
+        let step = carry.take(piece);
+        let carried = std::str::from_utf8(&step.carried.0[..step.carried.1]).unwrap_or_default();
+        for text in [carried, step.body] {
+            decoder.feed(text, &mut |event: SseEvent<'_>| {
+                // The standard's name of an event without one.
+                let name = if event.event.is_empty() { "message" } else { event.event };
+                events.push([name.to_owned(), event.data.to_owned(), event.id.to_owned()]);
+                true
+            });
+        }
     }
     Read { events, retry: decoder.retry() }
 }
