@@ -45,7 +45,7 @@ function reads(file) {
 
 /** What the guard must make of a case: a code, or nothing. Calls under a reason that is not theirs are refused too (P-20). */
 function refusal({ expect }, hasCalls) {
-  if (expect.outcome === "rejected" || expect.outcome === "provider_error") return { code: expect.code, reason: expect.reason };
+  if (expect.outcome === "rejected" || expect.outcome === "provider_error") return expect.reason === undefined ? { code: expect.code } : { code: expect.code, reason: expect.reason };
   return hasCalls && expect.outcome !== "tool_request" ? { code: "FINISH_REASON_MISMATCH", reason: "calls_not_runnable" } : undefined;
 }
 
@@ -70,7 +70,7 @@ test(`${cases.length} cases through the guard`, async (t) => {
           continue;
         }
         assert.ok(TurnkeepError.is(read.error), `${way}: ${read.error ?? "no error"}`);
-        assert.deepEqual({ code: read.error.code, ...(expected.reason && { reason: read.error.reason }) }, expected, way);
+        assert.deepEqual({ code: read.error.code, ...(expected.reason === undefined ? {} : { reason: read.error.reason }) }, expected, way);
         assert.ok(whole.subarray(0, read.bytes.length).equals(read.bytes), `${way}: what passed is not the beginning`);
         assert.ok(read.bytes.length <= call, `${way}: ${read.bytes.length} bytes passed, a call begins at ${call}`);
         assert.ok(seen.cancelled <= 1);
@@ -103,5 +103,5 @@ test("bodies of the cases over HTTP", async (t) => {
 
 test("the cases held what this test is for", (t) => {
   t.diagnostic(JSON.stringify(counts));
-  assert.ok(counts.passed >= 40 && counts.refused >= 50 && counts.calls_held >= 50 && counts.bodies >= 15, JSON.stringify(counts));
+  assert.ok(counts.passed >= 50 && counts.refused >= 50 && counts.calls_held >= 50 && counts.bodies >= 15, JSON.stringify(counts));
 });

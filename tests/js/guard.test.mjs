@@ -138,8 +138,8 @@ for (const protocol of PROTOCOLS) {
   });
 
   test(`${protocol}: what is held is bounded (S-02)`, async () => {
-    const huge = WIRE[protocol].call(0, "call_a", JSON.stringify({ text: "x".repeat(5000) }));
-    const result = await guarded(protocol, [parts.before, huge, huge, huge], { options: { limits: { max_stream_bytes: 8000 } } });
+    const huge = (index) => WIRE[protocol].call(index, `call_${index}`, JSON.stringify({ text: "x".repeat(5000) }));
+    const result = await guarded(protocol, [parts.before, huge(0), huge(1), huge(2)], { options: { limits: { max_stream_bytes: 8000 } } });
     rejected(result, "LIMIT_STREAM_BYTES", "S-02");
     assert.equal(result.bytes.toString(), parts.before);
     assert.ok(result.seen.pulls < 5);
