@@ -3,12 +3,14 @@ import { readFileSync } from "node:fs";
 
 const question = [{ role: "user", content: "Where is order 7?" }];
 const schema = { type: "object", properties: {}, additionalProperties: true };
+/** Version 6 of each has its own name, so that the examples import it as a program would. */
+const packageOf = (name, major) => (major === 6 ? name : `${name}${major}`);
 const versionOf = (name) => JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, import.meta.url), "utf8")).version;
 
 const openai = (major) => {
-  const base = { protocol: "chat", node22: major > 6, packages: { openai: versionOf(`openai${major}`) } };
+  const base = { protocol: "chat", node22: major > 6, packages: { openai: versionOf(packageOf("openai", major)) } };
   const client = async ({ url, fetch }) => {
-    const { default: OpenAI } = await import(`openai${major}`);
+    const { default: OpenAI } = await import(packageOf("openai", major));
     return new OpenAI({ apiKey: "none", baseURL: `${url}/v1`, fetch, maxRetries: 0 });
   };
   const shown = (names) => names.map((name) => ({ type: "function", function: { name, parameters: schema } }));
@@ -46,13 +48,13 @@ const anthropic = () => {
   ];
 };
 
-const ai = (major, protocol, name, pack, makeModel) => ({
+const ai = (major, protocol, name, makeModel) => ({
   name: `ai ${major}, ${name}`, protocol, node22: major > 6,
-  packages: { ai: versionOf(`ai${major}`), [`@ai-sdk/${name}`]: versionOf(pack) },
+  packages: { ai: versionOf(packageOf("ai", major)), [`@ai-sdk/${name}`]: versionOf(packageOf(`@ai-sdk/${name}`, major)) },
   async run(job) {
-    const { streamText, jsonSchema, stepCountIs } = await import(`ai${major}`);
+    const { streamText, jsonSchema, stepCountIs } = await import(packageOf("ai", major));
     const tools = Object.fromEntries(job.tools.map((tool) => [tool, { description: tool, inputSchema: jsonSchema(schema), execute: (input) => job.execute(input) }]));
-    const result = streamText({ model: makeModel(await import(pack), job), prompt: "Where is order 7?", tools, stopWhen: stepCountIs(3), maxRetries: 0, onError: () => undefined });
+    const result = streamText({ model: makeModel(await import(packageOf(`@ai-sdk/${name}`, major)), job), prompt: "Where is order 7?", tools, stopWhen: stepCountIs(3), maxRetries: 0, onError: () => undefined });
     let failed;
     for await (const part of result.fullStream) if (part.type === "error") failed ??= { error: part.error };
     if (failed !== undefined) throw failed.error;
@@ -62,9 +64,9 @@ const ai = (major, protocol, name, pack, makeModel) => ({
 export const LANES = [
   ...openai(6), ...openai(7),
   ...[5, 6, 7].flatMap((major) => [
-    ai(major, "chat", "openai", `@ai-sdk/openai${major}`, ({ createOpenAI }, { url, fetch }) => createOpenAI({ apiKey: "none", baseURL: `${url}/v1`, fetch }).chat("m")),
-    ai(major, "chat", "openai-compatible", `@ai-sdk/compatible${major}`, ({ createOpenAICompatible }, { url, fetch }) => createOpenAICompatible({ name: "loopback", apiKey: "none", baseURL: `${url}/v1`, fetch })("m")),
+    ai(major, "chat", "openai", ({ createOpenAI }, { url, fetch }) => createOpenAI({ apiKey: "none", baseURL: `${url}/v1`, fetch }).chat("m")),
+    ai(major, "chat", "openai-compatible", ({ createOpenAICompatible }, { url, fetch }) => createOpenAICompatible({ name: "loopback", apiKey: "none", baseURL: `${url}/v1`, fetch })("m")),
   ]),
   ...anthropic(),
-  ...[5, 6, 7].map((major) => ai(major, "messages", "anthropic", `@ai-sdk/anthropic${major}`, ({ createAnthropic }, { url, fetch }) => createAnthropic({ apiKey: "none", baseURL: `${url}/v1`, fetch })("m"))),
+  ...[5, 6, 7].map((major) => ai(major, "messages", "anthropic", ({ createAnthropic }, { url, fetch }) => createAnthropic({ apiKey: "none", baseURL: `${url}/v1`, fetch })("m"))),
 ];

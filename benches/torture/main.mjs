@@ -6,9 +6,10 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { VERSION } from "turnkeep";
+import { runExamples } from "./examples.mjs";
 import { LANES } from "./lanes.mjs";
 import { serve } from "./server.mjs";
-import { UNSAFE } from "./streams.mjs";
+import { LEGAL, UNSAFE } from "./streams.mjs";
 
 const here = (path) => new URL(path, import.meta.url);
 const check = process.argv.includes("--check");
@@ -61,6 +62,7 @@ function grouped(jobs) {
 const streams = [
   ...Object.entries(UNSAFE).flatMap(([protocol, list]) => list.map((stream) => ({ ...stream, protocol, kind: "unsafe", tools: ["lookup"] }))),
   ...legal(),
+  ...Object.entries(LEGAL).map(([protocol, stream]) => ({ ...stream, protocol, kind: "example", tools: ["lookup"] })),
 ];
 for (const [protocol, least] of Object.entries(LEAST)) for (const [kind, count] of Object.entries(least)) {
   const found = streams.filter((stream) => stream.protocol === protocol && stream.kind === kind).length;
@@ -71,15 +73,13 @@ const server = await serve(streams);
 const newer = node22();
 const jobs = [];
 for (const lane of LANES) for (const [place, stream] of streams.entries()) {
-  if (stream.protocol !== lane.protocol) continue;
+  if (stream.protocol !== lane.protocol || stream.kind === "example") continue;
   for (const guard of [false, true]) {
     const at = jobs.length;
     jobs.push({ at, lane: lane.name, place, guard, tap: stream.kind === "legal", tools: stream.tools, url: `${server.origin}/${at}/${place}`, node: lane.node22 ? newer : process.execPath });
   }
 }
 const outcomes = await runAll(jobs);
-server.close();
-
 const outcome = (lane, place, guard) => outcomes.find((entry) => entry.lane === lane && entry.place === place && entry.guard === guard);
 const digestOf = ({ parts }) => createHash("sha256").update(Buffer.concat(parts.filter((part) => typeof part !== "number").map((part) => Buffer.from(part)))).digest("hex");
 const cell = ({ end, runs }) => `${runs > 0 ? `**ran ${runs}**` : "0"}, ${end}`;
@@ -91,6 +91,9 @@ function demand(right, what) {
   checks += 1;
   if (!right) wrong.push(what);
 }
+
+await runExamples({ origin: server.origin, streams, conversation: jobs.length, demand });
+server.close();
 
 const out = [];
 const say = (line = "") => out.push(line);

@@ -78,3 +78,9 @@ export const GOODBYE = {
   chat: [chunk({ role: "assistant", content: "Done." }), chat.end("stop"), chat.done],
   messages: [start, [...block(0, { type: "text", text: "" }, { type: "text_delta", text: "Done." }), stop(0)].join(""), reason("end_turn"), over],
 };
+
+/** A legal tool turn of the same tool, for the examples. */
+export const LEGAL = {
+  chat: { id: "a legal tool turn", parts: [chat.text, chatCalls, chat.end("tool_calls"), chat.done] },
+  messages: { id: "a legal tool turn", parts: [text, calls, reason("tool_use"), over] },
+};
