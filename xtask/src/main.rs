@@ -32,6 +32,7 @@ usage: cargo xtask <command>
       --runner native|node       default native; node runs the packed package
       --mutate SEED              other ids, names and values, another order: same verdicts
   acceptance A1|A2|A3|A4|A5    one acceptance figure; data from CONFORMANCE_DIR
+  acceptance http              each recording over real HTTP: the runtime's outcome is the native one, and the guard agrees
   acceptance guard             every SDK of benches/torture behind the guard: no unsafe stream runs a tool
   torture                      the same as tables, without and with the guard, into benches/torture/results.md
   js FILTER                    the files of tests/js whose names hold FILTER, on the packed package
