@@ -34,7 +34,8 @@ usage: cargo xtask <command>
   acceptance A1|A2|A3|A4|A5    one acceptance figure; data from CONFORMANCE_DIR
   acceptance http              each recording over real HTTP: the runtime's outcome is the native one, and the guard agrees
   acceptance guard             every SDK of benches/torture behind the guard: no unsafe stream runs a tool
-  torture                      the same as tables, without and with the guard, into benches/torture/results.md
+  acceptance aimock            another project's server: our runtime and the vendors' parsers agree, or a rule says why not
+  torture                      the guard's figure as tables, without and with the guard, into benches/torture/results.md
   js FILTER                    the files of tests/js whose names hold FILTER, on the packed package
   planted [FILTER]             applies each tests/planted/*.patch in a copy and demands a red check
   generate                     rewrites generated, committed files (the case list of the browser test)
@@ -84,7 +85,7 @@ fn dispatch(args: &mut Arguments) -> Result<bool> {
         }
         Some("torture") => {
             no_more(args)?;
-            torture::run_all(false)
+            torture::run_all(torture::Program::Tables)
         }
         Some("js") => {
             let filter: String = args.free_from_str()?;

@@ -1,17 +1,33 @@
-//! `torture` and `acceptance guard`: unsafe and legal streams against the SDKs in `benches/torture`, over HTTP, without and with the guard.
+//! `torture`, `acceptance guard` and `acceptance aimock`: unsafe and legal streams against the SDKs in `benches/torture`, over HTTP, without and with the guard.
 //! The guard is the one of the installed tarball; the SDKs are those of the committed lock file.
 use anyhow::Result;
 
 use crate::shell::{command, read, root, run, sha256_hex, stage, tee, write};
 use crate::{build, npm, tools};
 
-/// Prints the tables and keeps them in `results.md`, or checks without tables. Gives whether everything was right.
-pub fn run_all(check: bool) -> Result<bool> {
+/// What is run.
+#[derive(Clone, Copy)]
+pub enum Program {
+    /// The tables, kept in `results.md`.
+    Tables,
+    /// The same without tables.
+    Check,
+    /// A server that is not ours, read by our runtime and by the vendors' own parsers.
+    Agreement,
+}
+
+/// Gives whether everything was right; the last line counts.
+pub fn run_all(program: Program) -> Result<bool> {
     build::build_if_stale()?;
     npm::installed()?;
     install()?;
+    let (file, option) = match program {
+        Program::Tables => ("main.mjs", Some("--write")),
+        Program::Check => ("main.mjs", Some("--check")),
+        Program::Agreement => ("aimock.mjs", None),
+    };
     let mut node = command(tools::node()?);
-    node.arg(root().join("benches/torture/main.mjs")).arg(if check { "--check" } else { "--write" });
+    node.arg(root().join("benches/torture").join(file)).args(option);
     Ok(tee(&mut node)?.1)
 }
 
