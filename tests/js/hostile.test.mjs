@@ -1,5 +1,5 @@
 // Servers that do what servers should not, on raw sockets: against our own runtime and against the guard in front of `fetch`. Each row ends in
-// one coded outcome, and within its limits (S-01..S-13, S-20, S-23, S-24).
+// one coded outcome, and within its limits (S-01..S-13, S-20, S-23, S-24). Node's: half of a gzip is a clean end to its `fetch` and an error to others'.
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import test from "node:test";

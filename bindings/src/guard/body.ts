@@ -59,6 +59,7 @@ export class GuardedBody {
   constructor(response: GuardedResponse) {
     this.#response = response;
     this.#halt = new Halt(response.clock, response.signal);
+    this.#halt.idle(response.deadlines.idle_timeout_ms, response.until);
     this.turn = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -99,7 +100,7 @@ export class GuardedBody {
 
   /** One read before the marker. */
   async #step(): Promise<Piece> {
-    const chunk = await this.#read(this.#response.deadlines.idle_timeout_ms);
+    const chunk = await this.#read(true);
     if (chunk === undefined) return this.#last(this.#seal("eof"));
     const { decoder, mode } = this.#response;
     const pushed = this.#feed(chunk);
@@ -125,7 +126,7 @@ export class GuardedBody {
     const disarm = this.#halt.after(Math.min(deadlines.drain_ms, this.#left()), "drain");
     try {
       for (;;) {
-        const chunk = await this.#read();
+        const chunk = await this.#read(false);
         if (chunk === undefined) return this.#seal(this.#halt.stop === "drain" ? "drain_deadline" : "eof");
         this.#feed(chunk);
         if (decoder.state() === FAILED) return this.#seal("eof");
@@ -141,23 +142,20 @@ export class GuardedBody {
     return { bytes: this.#kept.take(this.#kept.length), turn };
   }
 
-  /** The next chunk; `undefined` at the end and at the drain's deadline. Without a time, another deadline is armed. */
-  async #read(idle_ms?: number): Promise<Bytes | undefined> {
+  /** The next chunk; `undefined` at the end and at the drain's deadline. Inside the drain the idle gap does not count. */
+  async #read(counts: boolean): Promise<Bytes | undefined> {
     const { reader } = this.#response;
     if (reader === undefined) return undefined;
     // Checked here too: a timer of no time would lose against bytes that are there already.
-    if (idle_ms !== undefined && this.#left() === 0) throw this.#fail(this.#failureOf({ status: this.#response.status, cause: "timeout" }));
-    const disarm = idle_ms === undefined ? undefined : this.#halt.after(Math.min(idle_ms, this.#left()), "timeout");
+    if (counts && this.#left() === 0) throw this.#fail(this.#failureOf({ status: this.#response.status, cause: "timeout" }));
     try {
-      const { done, value } = await this.#halt.wait(reader.read(), false);
+      const { done, value } = await this.#halt.wait(reader.read(), counts);
       if (done) return undefined;
       if (!ArrayBuffer.isView(value)) throw raised("hook_failed", "fetch");
       return value as Bytes;
     } catch (error) {
       if (this.#halt.stop === "drain") return undefined;
       throw this.#broken(error);
-    } finally {
-      disarm?.();
     }
   }
 
@@ -217,10 +215,8 @@ export class GuardedBody {
 
   /** A stream was asked for and something else came. An error object in it outranks that (S-24). */
   async #refuse(): Promise<unknown> {
-    const { reader, deadlines, status, content_type } = this.#response;
-    const disarm = this.#halt.after(Math.min(deadlines.idle_timeout_ms, this.#left()), "timeout");
+    const { reader, status, content_type } = this.#response;
     const body = await errorBody(this.#halt, reader);
-    disarm();
     if (this.#response.signal?.aborted === true) return this.#response.signal.reason;
     return this.#fail(this.#failureOf({ status, cause: "content_type", content_type: content_type ?? undefined, body }));
   }
