@@ -4,7 +4,7 @@ use crate::cost::Prices;
 use crate::error::{Error, Reason};
 use crate::json::{Object, Value};
 use crate::limits::{MAX_OUTPUT_TOKENS, ProviderLimits};
-use crate::provider::Protocol;
+use crate::provider::{Protocol, Quirks};
 
 /// One entry of `agent_runtime.models`.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +19,8 @@ pub struct ModelProfile {
     pub max_output_tokens: u64,
     /// The Chat member that carries them.
     pub max_tokens_field: &'static str,
+    /// Normalisations of its quirk profile.
+    pub quirks: Quirks,
     /// Trusted prices.
     pub prices: Option<Prices>,
     /// More members of the body.
@@ -72,16 +74,18 @@ impl ModelProfile {
             Some(Some("max_tokens")) => "max_tokens",
             Some(_) => return Err(wrong(&at("max_tokens_field"))),
         };
-        match object.get("quirks").map(Value::as_str) {
-            None | Some(Some("strict")) => {}
-            Some(_) => return Err(wrong(&at("quirks"))),
-        }
+        let quirks = match object.get("quirks") {
+            None => Some(Quirks::default()),
+            Some(name) => name.as_str().and_then(|name| Quirks::of_profile(name, protocol)),
+        };
+        let quirks = quirks.ok_or_else(|| wrong(&at("quirks")))?;
         Ok(ModelProfile {
             protocol,
             model: text(object, "model", field)?.to_owned(),
             base_url: base_url.to_owned(),
             max_output_tokens,
             max_tokens_field,
+            quirks,
             prices: object.get("prices").map(|value| Prices::read(value, &at("prices"))).transpose()?,
             request: request(object.get("request"), protocol, &at("request"))?,
         })

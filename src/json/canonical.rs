@@ -1,6 +1,7 @@
 //! The canonical form (N-02): RFC 8785, extended so that integers of 64 bits keep their digits. Reading it back gives the same text.
 
 use super::{Value, number_text};
+use crate::wire::find::special;
 
 /// The canonical text of a value.
 #[must_use]
@@ -69,10 +70,10 @@ pub fn quote(text: &str) -> String {
     out
 }
 
-fn write_string(text: &str, out: &mut String) {
+pub(super) fn write_string(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
-    while let Some(at) = rest.bytes().position(|byte| byte == b'"' || byte == b'\\' || byte < 0x20) {
+    while let Some(at) = special(rest.as_bytes()) {
         let (plain, tail) = rest.split_at_checked(at).unwrap_or((rest, ""));
         out.push_str(plain);
         let mut characters = tail.chars();

@@ -7,12 +7,17 @@ mod canonical;
 mod hash;
 mod number;
 mod parse;
+mod raw;
+mod scan;
 mod value;
 mod write;
 
 pub use canonical::{canonical, ordered, quote, write_canonical};
 pub use hash::{Digest, digest_text, hash, hash_array, hex};
 pub use number::number_text;
-pub use parse::{ENVELOPE_DEPTH, JsonError, JsonErrorKind, MAX_DEPTH, parse, parse_bytes, parse_with_depth};
+pub use parse::{ENVELOPE_DEPTH, MAX_DEPTH, canonicalize, parse, parse_bytes, parse_with_depth};
+pub(crate) use raw::Raw;
+pub use scan::{JsonError, JsonErrorKind};
+pub(crate) use scan::{Shape, scan, select, select_with};
 pub use value::{Number, Object, Value};
 pub use write::{array, object, text_or_null};

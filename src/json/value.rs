@@ -66,6 +66,11 @@ impl<'a> Object<'a> {
         self.0.iter().map(|(name, value)| (name.as_ref(), value))
     }
 
+    /// Members in order, given away.
+    pub(crate) fn into_members(self) -> impl Iterator<Item = (Cow<'a, str>, Value<'a>)> {
+        self.0.into_iter()
+    }
+
     /// How many members there are.
     #[must_use]
     pub fn len(&self) -> usize {

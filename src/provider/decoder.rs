@@ -6,9 +6,10 @@ use super::chat::{self, ChatStream};
 use super::finish::{Parts, Status, seal};
 use super::messages::{self, MessagesStream};
 use super::meter::Meter;
+use super::quirks::Quirks;
 use super::{Protocol, Usage};
 use crate::error::{Error, Reason};
-use crate::json::{JsonError, JsonErrorKind, MAX_DEPTH, Value, parse_with_depth};
+use crate::json::{JsonError, JsonErrorKind, MAX_DEPTH, Raw};
 use crate::limits::ProviderLimits;
 use crate::turn::{Origin, Turn};
 use crate::wire::sse::{SseDecoder, SseEvent, SseStep};
@@ -32,6 +33,8 @@ pub struct DecoderConfig {
     pub deltas: bool,
     /// Governed names of the tools offered, by their names on the wire (P-14).
     pub names: BTreeMap<String, String>,
+    /// Normalisations that the model's entry switches on.
+    pub quirks: Quirks,
     /// What a guard keeps back until the turn is sealed.
     pub hold: Hold,
 }
@@ -61,6 +64,7 @@ impl DecoderConfig {
             model: String::new(),
             deltas: false,
             names: BTreeMap::new(),
+            quirks: Quirks::default(),
             hold: Hold::None,
         }
     }
@@ -141,9 +145,9 @@ enum Table {
 }
 
 impl Table {
-    fn new(protocol: Protocol) -> Table {
+    fn new(protocol: Protocol, quirks: Quirks) -> Table {
         match protocol {
-            Protocol::Chat => Table::Chat(Box::default()),
+            Protocol::Chat => Table::Chat(Box::new(ChatStream::new(quirks))),
             Protocol::Messages => Table::Messages(Box::default()),
         }
     }
@@ -155,9 +159,17 @@ impl Table {
         }
     }
 
-    fn truncated(&self) -> Error {
+    /// The natural end without a terminal marker: an error, or what a profile makes of it.
+    fn end(&mut self) -> Result<(), Error> {
         match self {
-            Table::Chat(table) => table.truncated(),
+            Table::Chat(table) => table.end(),
+            Table::Messages(_) => Err(self.cut()),
+        }
+    }
+
+    fn cut(&self) -> Error {
+        match self {
+            Table::Chat(table) => table.cut(),
             Table::Messages(_) => Error::new(Reason::EofWithoutMessageStop),
         }
     }
@@ -240,7 +252,7 @@ impl Decoder {
             meter: Meter::new(config.limits, config.deltas),
             utf8: Utf8Carry::default(),
             sse: SseDecoder::new(config.limits.max_event_bytes),
-            table: Table::new(config.protocol),
+            table: Table::new(config.protocol, config.quirks),
             body: Vec::new(),
             state: State::Open,
             outcome: None,
@@ -273,7 +285,7 @@ impl Decoder {
             // Nothing of a failed response is needed any more.
             self.body = Vec::new();
             self.sse = SseDecoder::new(0);
-            self.table = Table::new(self.config.protocol);
+            self.table = Table::new(self.config.protocol, self.config.quirks);
         }
     }
 
@@ -424,7 +436,11 @@ impl Decoder {
             End::Provider => Ok(self.cut(Status::ClientDisconnect, Some("provider"))),
             End::Eof if !self.config.stream => self.read_body(),
             End::Eof | End::DrainDeadline if self.terminal_seen() => self.seal_stream(),
-            End::Eof => Err(self.table.truncated()),
+            End::Eof if self.sse.is_idle() && !self.utf8.is_pending() => {
+                self.table.end().and_then(|()| self.seal_stream())
+            }
+            // Whatever a profile allows, an unfinished event is a cut.
+            End::Eof => Err(self.table.cut()),
             End::DrainDeadline => Err(Error::new(Reason::InvalidState)),
         };
         match result.and_then(|turn| self.guarded(turn)) {
@@ -482,19 +498,13 @@ impl Decoder {
         let text = std::str::from_utf8(&body).map_err(|error| {
             Error::new(Reason::InvalidUtf8).at_byte(u64::try_from(error.valid_up_to()).unwrap_or(u64::MAX))
         })?;
-        let value = payload(text, self.config.limits.max_json_depth)?;
         let origin = self.origin();
         let parts = match self.config.protocol {
-            Protocol::Chat => chat::read_response(&value, origin, &mut self.meter),
-            Protocol::Messages => messages::read_response(&value, origin, &mut self.meter),
+            Protocol::Chat => chat::read_response(text, origin, self.config.quirks, &mut self.meter),
+            Protocol::Messages => messages::read_response(text, origin, &mut self.meter),
         }?;
         seal(parts, self.config.limits.max_json_depth, &self.config.names)
     }
-}
-
-/// Reads the JSON of an event or a body.
-pub(crate) fn payload(text: &str, depth: u64) -> Result<Value<'_>, Error> {
-    parse_with_depth(text, bounded_depth(depth)).map_err(|error| json_error(&error))
 }
 
 /// The configured depth, never above what the stack and our envelopes hold.
@@ -502,7 +512,8 @@ pub(crate) fn bounded_depth(depth: u64) -> u32 {
     u32::try_from(depth).unwrap_or(MAX_DEPTH).min(MAX_DEPTH)
 }
 
-fn json_error(error: &JsonError) -> Error {
+/// Why the JSON of an event or a body is refused.
+pub(crate) fn json_error(error: &JsonError) -> Error {
     Error::new(match error.kind {
         JsonErrorKind::Syntax => Reason::InvalidJson,
         JsonErrorKind::DuplicateKey => Reason::DuplicateKey,
@@ -518,21 +529,19 @@ pub(crate) fn invalid(field: &str) -> Error {
     Error::new(Reason::MemberInvalid).at_field(field)
 }
 
-/// The text of a member; absent and null are none.
-pub(crate) fn text_member<'v>(value: Option<&'v Value<'_>>, field: &str) -> Result<Option<&'v str>, Error> {
+/// A member that is a text where it is anything; absent and null are nothing.
+pub(crate) fn check_text(value: Raw<'_>, field: &str) -> Result<(), Error> {
     match value {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(invalid(field)),
+        Raw::Absent | Raw::Null | Raw::String(..) => Ok(()),
+        _ => Err(invalid(field)),
     }
 }
 
-/// What both protocols refuse or report before their own tables: an error first (it outranks everything but limits), then the Responses
-/// API by name (P-11). `error` that is null, false or empty is none (S-18).
-pub(crate) fn look_for_error(value: &Value<'_>) -> Result<(), Error> {
-    match value.as_object().and_then(|object| object.get("error")) {
-        None | Some(Value::Null | Value::Bool(false)) => Ok(()),
-        Some(Value::String(text)) if text.is_empty() => Ok(()),
-        Some(error) => Err(super::provider_error(error)),
+/// What both protocols report before their own tables: an `error` member outranks everything but limits. One that is null, false or empty is
+/// none (S-18).
+pub(crate) fn look_for_error(error: Raw<'_>) -> Result<(), Error> {
+    match error {
+        Raw::Absent | Raw::Null | Raw::Bool(false) | Raw::String("", _) => Ok(()),
+        error => Err(super::provider_error(error)),
     }
 }

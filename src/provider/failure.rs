@@ -2,7 +2,8 @@
 
 use super::decoder::look_for_error;
 use crate::error::{Error, Reason};
-use crate::json::{Value, parse};
+use crate::json::{MAX_DEPTH, Raw, Shape, Value, scan, select};
+use std::borrow::Cow;
 
 /// Why there is no usable response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,32 +35,47 @@ pub fn http_error(cause: Cause, retry_after: Option<&str>, body: Option<&str>) -
     if let Cause::Http(status) = cause {
         error = error.with_number("status", u64::from(status));
     }
-    let parsed = body.and_then(|text| parse(text).ok());
+    let parsed = body.and_then(|text| scan(text, MAX_DEPTH).ok()).unwrap_or_default();
+    let inner = parsed.get("error");
     // An error object outranks the content type it came with.
-    if let (Cause::ContentType, Some(Err(error))) = (cause, parsed.as_ref().map(look_for_error)) {
+    if let (Cause::ContentType, Err(error)) = (cause, look_for_error(inner)) {
         return error;
     }
-    match parsed.as_ref().and_then(Value::as_object).and_then(|object| object.get("error")) {
-        Some(inner) => quote_provider(error, inner),
-        None => match body {
-            Some(text) if !text.is_empty() => error.with("provider_message", Value::text(text)),
-            _ => error,
-        },
+    match (inner, body) {
+        (Raw::Absent, Some(text)) if !text.is_empty() => error.with("provider_message", Value::text(text)),
+        (inner, _) => quote_provider(error, inner),
     }
 }
 
+/// What an error may say, each as it stands.
+const WORDS: [&str; 5] = ["type", "code", "status", "status_code", "message"];
+
+static ERROR: Shape = Shape::of(&[
+    ("type", 0, None),
+    ("code", 1, None),
+    ("status", 2, None),
+    ("status_code", 3, None),
+    ("message", 4, None),
+]);
+
+fn words(value: Raw<'_>) -> [Raw<'_>; WORDS.len()] {
+    let mut slots = [Raw::Absent; WORDS.len()];
+    if let Raw::Object(text) = value {
+        // It has been checked as part of its response.
+        let _ = select(text, MAX_DEPTH, &ERROR, &mut slots);
+    }
+    slots
+}
+
 /// An error object or text inside a success.
-pub(crate) fn provider_error(value: &Value<'_>) -> Error {
-    let word = |name: &str| {
-        value.as_object().and_then(|object| object.get(name)).map(|member| match member {
-            Value::String(text) => text.to_string(),
-            Value::Number(number) => crate::json::number_text(*number),
-            _ => String::new(),
-        })
-    };
+pub(crate) fn provider_error(value: Raw<'_>) -> Error {
     let mut reason = Reason::ProviderError;
-    for name in ["type", "code", "status", "status_code"] {
-        let found = match word(name).as_deref() {
+    for word in words(value).into_iter().take(4) {
+        let word = match word {
+            Raw::Number(literal) => Some(Cow::Borrowed(literal)),
+            other => other.text(),
+        };
+        let found = match word.as_deref() {
             Some("authentication_error" | "permission_error" | "401" | "403") => Reason::ProviderAuth,
             Some("rate_limit_error" | "429") => Reason::ProviderRateLimited,
             Some("overloaded_error" | "529") => Reason::ProviderOverloaded,
@@ -71,29 +87,20 @@ pub(crate) fn provider_error(value: &Value<'_>) -> Error {
     quote_provider(Error::new(reason), value)
 }
 
-fn quote_provider(error: Error, value: &Value<'_>) -> Error {
-    let Some(object) = value.as_object() else {
-        return match value.as_str() {
-            Some(text) => error.with("provider_message", Value::text(text)),
-            None => error,
-        };
-    };
+fn quote_provider(error: Error, value: Raw<'_>) -> Error {
     let mut error = error;
-    for name in ["code", "type"] {
-        match object.get(name) {
-            Some(Value::String(text)) if !text.is_empty() => {
-                error = error.with("provider_code", Value::text(text));
-                break;
-            }
-            Some(Value::Number(number)) => {
-                error = error.with("provider_code", Value::Number(*number));
-                break;
-            }
-            _ => {}
-        }
+    let [kind, code, _, _, message] = words(value);
+    let code = [code, kind].into_iter().find(|word| match word {
+        Raw::String(text, _) => !text.is_empty(),
+        Raw::Number(_) => true,
+        _ => false,
+    });
+    if let Some(code) = code {
+        error = error.with("provider_code", code.value().into_owned());
     }
-    match object.get("message").and_then(Value::as_str) {
-        Some(text) => error.with("provider_message", Value::text(text)),
+    let message = if matches!(value, Raw::String(..)) { value } else { message };
+    match message.text() {
+        Some(text) => error.with("provider_message", Value::text(&text)),
         None => error,
     }
 }

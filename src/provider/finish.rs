@@ -3,7 +3,7 @@
 use super::decoder::bounded_depth;
 use super::{Protocol, Usage};
 use crate::error::{Error, Reason};
-use crate::json::{JsonErrorKind, Value, canonical, parse_with_depth};
+use crate::json::{JsonError, JsonErrorKind, Raw, Value, scan};
 use crate::turn::{Block, Call, Origin, StateBlock, Turn, check_ids};
 use std::collections::BTreeMap;
 
@@ -252,7 +252,7 @@ fn input_text(input: PartialInput, depth: u64) -> Result<String, Error> {
         PartialInput::Text(text) if text.is_empty() => return Ok("{}".to_owned()),
         PartialInput::Text(text) => text,
     };
-    let value = parse_with_depth(&text, bounded_depth(depth)).map_err(|error| {
+    let wrong = |error: JsonError| {
         Error::new(match error.kind {
             JsonErrorKind::Syntax | JsonErrorKind::Utf8 => Reason::ToolArgumentsInvalid,
             JsonErrorKind::DuplicateKey => Reason::ToolArgumentsDuplicateKey,
@@ -260,9 +260,12 @@ fn input_text(input: PartialInput, depth: u64) -> Result<String, Error> {
             JsonErrorKind::NumberRange => Reason::ToolArgumentsNumberRange,
         })
         .with_number("argument_offset", u64::try_from(error.offset).unwrap_or(u64::MAX))
-    })?;
-    match value {
-        Value::Object(_) => Ok(canonical(&value)),
-        _ => Err(Error::new(Reason::ToolArgumentsNotObject)),
+    };
+    let input = scan(&text, bounded_depth(depth)).map_err(wrong)?;
+    if !matches!(input, Raw::Object(_)) {
+        return Err(Error::new(Reason::ToolArgumentsNotObject));
     }
+    let mut canonical = String::with_capacity(text.len());
+    input.write_canonical(&mut canonical);
+    Ok(canonical)
 }

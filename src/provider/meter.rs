@@ -2,7 +2,7 @@
 
 use super::decoder::{Delta, DeltaKind};
 use crate::error::{Error, Reason};
-use crate::json::Object;
+use crate::json::Raw;
 use crate::limits::ProviderLimits;
 
 /// Members of one object of provider state, of a call or of a usage object that are kept.
@@ -25,6 +25,8 @@ pub(crate) struct Meter {
     listening: bool,
     pub(crate) deltas: Vec<Delta>,
     pub(crate) text: String,
+    /// Room for the scanner, kept from one event to the next.
+    pub(crate) keys: Vec<u32>,
 }
 
 fn over(reason: Reason, used: u64, max: u64) -> Error {
@@ -55,6 +57,7 @@ impl Meter {
             listening,
             deltas: Vec::new(),
             text: String::new(),
+            keys: Vec::new(),
         }
     }
 
@@ -80,9 +83,17 @@ impl Meter {
         add(&mut self.argument_bytes, more, self.limits.max_tool_argument_bytes, Reason::LimitToolArgumentBytes)
     }
 
+    /// How many bytes of arguments may still come.
+    pub(crate) fn argument_room(&self) -> usize {
+        usize::try_from(self.limits.max_tool_argument_bytes.saturating_sub(self.argument_bytes)).unwrap_or(usize::MAX)
+    }
+
     /// Provider state that is about to be kept.
-    pub(crate) fn state(&mut self, object: &Object<'_>) -> Result<(), Error> {
-        let values = object.iter().map(|(_, value)| value.count()).fold(0, u64::saturating_add);
+    pub(crate) fn state(&mut self, state: Raw<'_>) -> Result<(), Error> {
+        self.state_values(state.count())
+    }
+
+    pub(crate) fn state_values(&mut self, values: u64) -> Result<(), Error> {
         add(&mut self.state_values, values, MAX_STATE_VALUES, Reason::LimitContentBlocks)
     }
 

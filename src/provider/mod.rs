@@ -8,13 +8,14 @@ mod failure;
 mod finish;
 mod messages;
 mod meter;
+mod quirks;
 mod request;
-
 mod usage;
 
 pub use decoder::{Decoder, DecoderConfig, Delta, DeltaKind, End, Hold, Outcome};
 pub use failure::{Cause, http_error};
 pub use finish::{FinishReason, Status, Unified};
+pub use quirks::{PROFILES, Profile, Quirks, profiles_json};
 pub use request::{ANTHROPIC_VERSION, Request, build_request};
 
 pub use usage::Usage;

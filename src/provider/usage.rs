@@ -2,7 +2,7 @@
 
 use super::Protocol;
 use crate::error::{Error, Reason};
-use crate::json::{Object, Value, canonical, quote};
+use crate::json::{Raw, Value, quote};
 
 /// Token counts of one response.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -21,20 +21,20 @@ pub struct Usage {
     pub raw_json: String,
 }
 
-fn count(object: &Object<'_>, name: &str) -> Result<Option<u64>, Error> {
+fn count(object: Raw<'_>, name: &str) -> Result<Option<u64>, Error> {
     match object.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(value) => {
+        Raw::Absent | Raw::Null => Ok(None),
+        value => {
             value.as_u64().map(Some).ok_or_else(|| Error::new(Reason::MemberInvalid).at_field(&format!("usage.{name}")))
         }
     }
 }
 
-fn inner(object: &Object<'_>, name: &str, member: &str) -> Result<Option<u64>, Error> {
+fn inner(object: Raw<'_>, name: &str, member: &str) -> Result<Option<u64>, Error> {
     match object.get(name) {
-        Some(Value::Object(details)) => count(details, member),
-        None | Some(Value::Null) => Ok(None),
-        Some(_) => Err(Error::new(Reason::MemberInvalid).at_field(&format!("usage.{name}"))),
+        details @ Raw::Object(_) => count(details, member),
+        Raw::Absent | Raw::Null => Ok(None),
+        _ => Err(Error::new(Reason::MemberInvalid).at_field(&format!("usage.{name}"))),
     }
 }
 
@@ -42,34 +42,44 @@ fn inner(object: &Object<'_>, name: &str, member: &str) -> Result<Option<u64>, E
 const MAX_USAGE_BYTES: usize = 16_384;
 
 impl Usage {
+    /// Whether a provider's usage object can be read.
+    pub(crate) fn check(protocol: Protocol, given: Raw<'_>) -> Result<(), Error> {
+        Usage::counts(protocol, given).map(|_| ())
+    }
+
     /// Reads a provider's usage object.
-    pub(crate) fn of_wire(protocol: Protocol, object: &Object<'_>) -> Result<Usage, Error> {
-        let raw_json = canonical(&Value::Object(object.clone()));
-        if raw_json.len() > MAX_USAGE_BYTES {
+    pub(crate) fn of_wire(protocol: Protocol, given: Raw<'_>) -> Result<Usage, Error> {
+        let mut usage = Usage::counts(protocol, given)?;
+        given.write_canonical(&mut usage.raw_json);
+        Ok(usage)
+    }
+
+    fn counts(protocol: Protocol, given: Raw<'_>) -> Result<Usage, Error> {
+        if given.size() > MAX_USAGE_BYTES {
             return Err(Error::new(Reason::MemberInvalid).at_field("usage"));
         }
         match protocol {
             Protocol::Chat => Ok(Usage {
-                input_tokens: count(object, "prompt_tokens")?,
-                cached_input_tokens: inner(object, "prompt_tokens_details", "cached_tokens")?,
+                input_tokens: count(given, "prompt_tokens")?,
+                cached_input_tokens: inner(given, "prompt_tokens_details", "cached_tokens")?,
                 cache_write_tokens: None,
-                output_tokens: count(object, "completion_tokens")?,
-                reasoning_tokens: inner(object, "completion_tokens_details", "reasoning_tokens")?,
-                raw_json,
+                output_tokens: count(given, "completion_tokens")?,
+                reasoning_tokens: inner(given, "completion_tokens_details", "reasoning_tokens")?,
+                raw_json: String::new(),
             }),
             Protocol::Messages => {
-                let cached = count(object, "cache_read_input_tokens")?;
-                let written = count(object, "cache_creation_input_tokens")?;
+                let cached = count(given, "cache_read_input_tokens")?;
+                let written = count(given, "cache_creation_input_tokens")?;
                 // Messages counts only the uncached input in `input_tokens`.
-                let input = count(object, "input_tokens")?
+                let input = count(given, "input_tokens")?
                     .map(|fresh| fresh.saturating_add(cached.unwrap_or(0)).saturating_add(written.unwrap_or(0)));
                 Ok(Usage {
                     input_tokens: input,
                     cached_input_tokens: cached,
                     cache_write_tokens: written,
-                    output_tokens: count(object, "output_tokens")?,
+                    output_tokens: count(given, "output_tokens")?,
                     reasoning_tokens: None,
-                    raw_json,
+                    raw_json: String::new(),
                 })
             }
         }

@@ -3,7 +3,7 @@
 use crate::error::{Error, Reason};
 use crate::json::{Object, Value, object, parse, quote};
 use crate::limits::ProviderLimits;
-use crate::provider::{self, DecoderConfig, End, Hold, Outcome, Protocol};
+use crate::provider::{self, DecoderConfig, End, Hold, Outcome, Protocol, Quirks};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// A decoder for one response.
@@ -25,8 +25,9 @@ fn read(config: &str) -> Result<DecoderConfig, Error> {
     if let Some(Value::Object(limits)) = members.get("limits") {
         config.limits = ProviderLimits::default().read(limits, "limits")?;
     }
-    if !matches!(text("quirks"), None | Some("strict")) {
-        return Err(wrong("quirks"));
+    if let Some(profile) = members.get("quirks") {
+        let quirks = profile.as_str().and_then(|name| Quirks::of_profile(name, protocol));
+        config.quirks = quirks.ok_or_else(|| wrong("quirks"))?;
     }
     config.hold = match members.get("hold").map(Value::as_str) {
         None => Hold::None,

@@ -25,6 +25,11 @@ fn input(text: &str) -> Result<Value<'_>, Error> {
         .map_err(|error| Error::new(Reason::InvalidInput).at_byte(u64::try_from(error.offset).unwrap_or(u64::MAX)))
 }
 
+fn canonicalize(text: &str) -> Result<String, Error> {
+    crate::json::canonicalize(text, crate::json::ENVELOPE_DEPTH)
+        .map_err(|error| Error::new(Reason::InvalidInput).at_byte(u64::try_from(error.offset).unwrap_or(u64::MAX)))
+}
+
 fn members<'v, 'a>(value: &'v Value<'a>) -> Result<&'v Object<'a>, Error> {
     value.as_object().ok_or_else(|| Error::new(Reason::InvalidInput))
 }
@@ -130,13 +135,13 @@ pub fn check_step(json: &str) -> String {
 /// The canonical form of a JSON text.
 #[wasm_bindgen]
 pub fn canonical(text: &str) -> String {
-    answer(input(text).map(|value| quote(&canonical_text(&value))))
+    answer(canonicalize(text).map(|text| quote(&text)))
 }
 
 /// The digest of the canonical form of a JSON text.
 #[wasm_bindgen]
 pub fn hash(text: &str) -> String {
-    answer(input(text).map(|value| quote(&digest_text(&canonical_text(&value)))))
+    answer(canonicalize(text).map(|text| quote(&digest_text(&text))))
 }
 
 /// The code registry.
@@ -153,6 +158,12 @@ pub fn registry() -> String {
             ("remedy", quote(reason.remedy())),
         ])
     }))
+}
+
+/// The quirk profiles: `QuirkProfile[]`.
+#[wasm_bindgen]
+pub fn quirk_profiles() -> String {
+    crate::provider::profiles_json()
 }
 
 /// The version of the package.

@@ -106,6 +106,12 @@ impl SseDecoder {
         self.after_cr
     }
 
+    /// Whether nothing is unfinished.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.line.is_empty() && !self.comment && !self.has_data && !self.has_event
+    }
+
     /// Where in the last chunk the last whole event or comment ended, 0 when none did.
     #[must_use]
     pub fn boundary(&self) -> usize {

@@ -1,5 +1,5 @@
 //! The core itself as a runner: natively, and compiled to wasm32 in the browser test.
-use turnkeep::provider::{Cause, Decoder, DecoderConfig, End, Outcome, Protocol, http_error};
+use turnkeep::provider::{Cause, Decoder, DecoderConfig, End, Outcome, Protocol, Quirks, http_error};
 
 use super::case::{Ending, Job};
 use super::verdict::{SeenCall, Verdict};
@@ -9,11 +9,22 @@ use super::verdict::{SeenCall, Verdict};
 /// # Errors
 /// Names what the core does not know (a protocol, a limit).
 pub fn run(job: &Job, cuts: &[usize]) -> Result<Verdict, String> {
+    run_as(job, cuts, "strict")
+}
+
+/// As [`run`], under a quirk profile.
+///
+/// # Errors
+/// As [`run`], and names a profile that the protocol does not have.
+pub fn run_as(job: &Job, cuts: &[usize], profile: &str) -> Result<Verdict, String> {
     if let Some(status) = job.status.filter(|status| !(200..300).contains(status)) {
         let body = String::from_utf8_lossy(&job.body);
         return Ok(of_error("provider_error", &http_error(Cause::Http(status), None, Some(&body))));
     }
-    let mut decoder = Decoder::new(config(job)?);
+    let mut config = config(job)?;
+    config.quirks = Quirks::of_profile(profile, config.protocol)
+        .ok_or_else(|| format!("no profile `{profile}` for {}", job.protocol))?;
+    let mut decoder = Decoder::new(config);
     for piece in super::splits::pieces(&job.body, cuts) {
         decoder.feed(piece);
         if decoder.is_failed() {

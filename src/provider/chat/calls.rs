@@ -1,69 +1,93 @@
 //! Call fragments of a Chat response (S-18): which call each belongs to, and what may change. Nothing is guessed.
 
 use super::empty_call;
+use super::shape::{ARGUMENTS, CALL, CALL_ID, CALL_INDEX, CALL_REST, CALL_TYPE, FUNCTION, NAME, Slots};
 use crate::error::{Error, Reason};
-use crate::json::{Object, Value};
+use crate::json::{Object, Raw, Value};
 use crate::provider::decoder::invalid;
 use crate::provider::finish::{PartialCall, PartialInput};
-use crate::provider::meter::MAX_MEMBERS;
+use crate::provider::meter::{MAX_MEMBERS, Meter};
+use crate::provider::quirks::{OBJECT_ARGUMENTS, Quirks, REPEATED_INDEX, count};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Indices go up to here, so that one of two billion allocates nothing.
 const MAX_INDEX: u64 = 1023;
 
 /// One element of `tool_calls`.
-pub(super) struct Fragment<'v> {
+pub(super) struct Fragment<'a> {
     index: Option<u64>,
-    id: Option<&'v str>,
-    name: Option<&'v str>,
-    pub(super) arguments: &'v str,
-    /// Unknown members: the provider's own (S-17).
-    pub(super) extra: Object<'static>,
+    id: Option<Cow<'a, str>>,
+    name: Option<Cow<'a, str>>,
+    /// A string; an object where a profile allows it.
+    pub(super) arguments: Raw<'a>,
+    /// The whole element, when it has members of the provider's own (S-17).
+    own: Raw<'a>,
 }
 
-impl<'v> Fragment<'v> {
-    pub(super) fn read(object: &'v Object<'_>) -> Result<Fragment<'v>, Error> {
-        let index = match object.get("index") {
-            None | Some(Value::Null) => None,
-            Some(value) => match value.as_u64() {
+impl<'a> Fragment<'a> {
+    pub(super) fn read(
+        slots: &Slots<'a>,
+        quirks: Quirks,
+        counted: &mut BTreeMap<String, u64>,
+    ) -> Result<Fragment<'a>, Error> {
+        if !matches!(slots[CALL], Raw::Object(_)) {
+            return Err(invalid("tool_calls[]"));
+        }
+        let index = match slots[CALL_INDEX] {
+            Raw::Absent | Raw::Null => None,
+            value => match value.as_u64() {
                 Some(index) if index <= MAX_INDEX => Some(index),
                 _ => return Err(Error::new(Reason::ToolCallIndexInvalid)),
             },
         };
-        match object.get("type") {
-            None | Some(Value::Null) => {}
-            Some(Value::String(kind)) if kind.is_empty() || kind == "function" => {}
-            Some(_) => return Err(Error::new(Reason::ToolTypeUnsupported)),
+        let kind = slots[CALL_TYPE];
+        if !(kind.is_none() || kind.is_text("") || kind.is_text("function")) {
+            return Err(Error::new(Reason::ToolTypeUnsupported));
         }
-        let id = present(object.get("id"), Reason::ToolCallIdInvalid)?;
-        let (mut name, mut arguments) = (None, None);
-        match object.get("function") {
-            None | Some(Value::Null) => {}
-            Some(Value::Object(function)) => {
-                name = present(function.get("name"), Reason::ToolNameMissing)?;
-                arguments = present(function.get("arguments"), Reason::ToolArgumentsNotString)?;
+        let id = present(slots[CALL_ID], Reason::ToolCallIdInvalid)?;
+        if !matches!(slots[FUNCTION], Raw::Absent | Raw::Null | Raw::Object(_)) {
+            return Err(invalid("tool_calls[].function"));
+        }
+        let name = present(slots[NAME], Reason::ToolNameMissing)?;
+        let arguments = match slots[ARGUMENTS] {
+            Raw::Absent | Raw::Null => Raw::String("", false),
+            text @ Raw::String(..) => text,
+            object @ Raw::Object(_) if quirks.object_arguments => {
+                count(counted, OBJECT_ARGUMENTS);
+                object
             }
-            Some(_) => return Err(invalid("tool_calls[].function")),
+            _ => return Err(Error::new(Reason::ToolArgumentsNotString)),
+        };
+        let own = if slots[CALL_REST] == Raw::Absent { Raw::Absent } else { slots[CALL] };
+        Ok(Fragment { index, id, name, arguments, own })
+    }
+
+    /// Members of the provider's own, counted before they are kept.
+    pub(super) fn extra(&self, meter: &mut Meter) -> Result<Object<'static>, Error> {
+        let mut extra = Object::default();
+        if self.own == Raw::Absent {
+            return Ok(extra);
         }
-        let unknown =
-            |key: &str, value: &Value<'_>| !matches!(key, "index" | "id" | "type" | "function") && !value.is_null();
-        if object.len() > MAX_MEMBERS {
+        let known = |key: Raw<'_>| ["index", "id", "type", "function"].iter().any(|name| key.is_text(name));
+        let own = || self.own.members().filter(|(key, value)| !known(*key) && *value != Raw::Null);
+        if own().count() > MAX_MEMBERS {
             return Err(invalid("tool_calls[]"));
         }
-        let mut extra = Object::default();
-        for (key, value) in object.iter().filter(|(key, value)| unknown(key, value)) {
-            extra.set(key, value.clone().into_owned());
+        meter.state_values(own().map(|(_, value)| value.count()).fold(0, u64::saturating_add))?;
+        for (key, value) in own() {
+            extra.set(&key.text().unwrap_or_default(), value.value().into_owned());
         }
-        Ok(Fragment { index, id, name, arguments: arguments.unwrap_or(""), extra })
+        Ok(extra)
     }
 }
 
 /// Null and empty mean absent.
-fn present<'v>(value: Option<&'v Value<'_>>, wrong: Reason) -> Result<Option<&'v str>, Error> {
+fn present(value: Raw<'_>, wrong: Reason) -> Result<Option<Cow<'_, str>>, Error> {
     match value {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) if text.is_empty() => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(Error::new(wrong)),
+        Raw::Absent | Raw::Null | Raw::String("", _) => Ok(None),
+        Raw::String(..) => Ok(value.text()),
+        _ => Err(Error::new(wrong)),
     }
 }
 
@@ -85,8 +109,17 @@ impl Calls {
     }
 
     /// The position of a whole call of a body. An index, where a server sends one, must not contradict the order (P-03).
-    pub(super) fn place(&self, fragment: &Fragment<'_>) -> Result<usize, Error> {
+    pub(super) fn place(
+        &self,
+        fragment: &Fragment<'_>,
+        quirks: Quirks,
+        counted: &mut BTreeMap<String, u64>,
+    ) -> Result<usize, Error> {
         match fragment.index {
+            Some(_) if quirks.repeated_index && self.is_other(fragment) => {
+                count(counted, REPEATED_INDEX);
+                Ok(self.next())
+            }
             Some(index) if self.0.iter().any(|one| one.index.is_some_and(|other| other >= index)) => {
                 Err(Error::new(Reason::ToolCallIndexInvalid))
             }
@@ -100,8 +133,22 @@ impl Calls {
     }
 
     /// The position of the call a fragment belongs to, which may be a new one.
-    pub(super) fn owner(&self, fragment: &Fragment<'_>) -> Result<usize, Error> {
+    pub(super) fn owner(
+        &self,
+        fragment: &Fragment<'_>,
+        quirks: Quirks,
+        counted: &mut BTreeMap<String, u64>,
+    ) -> Result<usize, Error> {
         if let Some(index) = fragment.index {
+            if quirks.repeated_index && self.is_other(fragment) {
+                count(counted, REPEATED_INDEX);
+                return Ok(self.next());
+            }
+            if quirks.repeated_index && self.0.iter().filter(|one| one.index == Some(index)).count() > 1 {
+                // The index says nothing any more: only an id does.
+                let same = |one: &Gathering| fragment.id.is_some() && one.call.id.as_deref() == fragment.id.as_deref();
+                return self.0.iter().position(same).ok_or_else(|| Error::new(Reason::ToolCallFragmentAmbiguous));
+            }
             if let Some(at) = self.0.iter().position(|one| one.index == Some(index)) {
                 return Ok(at);
             }
@@ -114,7 +161,7 @@ impl Calls {
         if fragment.id.is_some() && fragment.name.is_some() {
             return Ok(self.next());
         }
-        if let Some(id) = fragment.id {
+        if let Some(id) = fragment.id.as_deref() {
             let same = self.0.iter().position(|one| one.call.id.as_deref() == Some(id));
             return same.ok_or_else(|| Error::new(Reason::ToolCallFragmentAmbiguous)).or_else(|error| {
                 match self.0.len() {
@@ -130,21 +177,40 @@ impl Calls {
         }
     }
 
+    /// Whether a whole call comes under index 0 after another that came so too: a server that numbers every call 0. Its id is its own,
+    /// so nothing is guessed.
+    fn is_other(&self, fragment: &Fragment<'_>) -> bool {
+        let known = |id: &str| self.0.iter().any(|one| one.call.id.as_deref() == Some(id));
+        fragment.index == Some(0)
+            && !self.0.is_empty()
+            && self.0.iter().all(|one| one.index == Some(0) && one.call.id.is_some() && one.call.name.is_some())
+            && fragment.name.is_some()
+            && fragment.id.as_deref().is_some_and(|id| !known(id))
+    }
+
     /// Adds a fragment to its call. Id and name may be repeated, never changed (P-03).
-    pub(super) fn add(&mut self, position: usize, fragment: &Fragment<'_>) -> Result<(), Error> {
+    pub(super) fn add(
+        &mut self,
+        position: usize,
+        fragment: &Fragment<'_>,
+        arguments: &str,
+        extra: Object<'static>,
+    ) -> Result<(), Error> {
         if position >= self.0.len() {
             self.0.push(Gathering { index: fragment.index, call: empty_call(), extra: Object::default() });
         }
         let Some(one) = self.0.get_mut(position) else {
             return Err(Error::new(Reason::Internal));
         };
-        bind(&mut one.call.id, fragment.id, Reason::ToolCallIdConflict).map_err(|error| error.at_call(position))?;
-        bind(&mut one.call.name, fragment.name, Reason::ToolNameConflict).map_err(|error| error.at_call(position))?;
+        bind(&mut one.call.id, fragment.id.as_deref(), Reason::ToolCallIdConflict)
+            .map_err(|error| error.at_call(position))?;
+        bind(&mut one.call.name, fragment.name.as_deref(), Reason::ToolNameConflict)
+            .map_err(|error| error.at_call(position))?;
         if let PartialInput::Text(text) = &mut one.call.input {
-            text.push_str(fragment.arguments);
+            text.push_str(arguments);
         }
-        for (key, value) in fragment.extra.iter() {
-            one.extra.set(key, value.clone());
+        for (key, value) in extra.into_members() {
+            one.extra.set(&key, value);
         }
         if one.extra.len() > MAX_MEMBERS {
             return Err(invalid("tool_calls[]"));

@@ -4,20 +4,28 @@
 mod calls;
 mod reasoning;
 mod response;
+mod shape;
 mod stream;
 
 pub(crate) use response::read_response;
 pub(crate) use stream::ChatStream;
 
-use super::decoder::{DeltaKind, invalid, look_for_error, text_member};
+use super::decoder::{DeltaKind, check_text, invalid, look_for_error};
 use super::finish::{Part, PartialCall, PartialInput, Parts};
 use super::meter::Meter;
+use super::quirks::Quirks;
 use super::{Protocol, Usage};
 use crate::error::{Error, Reason};
-use crate::json::{Object, Value};
+use crate::json::{MAX_DEPTH, Raw, scan, select};
 use crate::turn::Origin;
 use calls::Calls;
 use reasoning::Reasoning;
+use shape::{
+    CALL, CALL_SHAPE, CALLS, CHOICE, CHOICE_ERROR, CHOICES, CONTENT, FINISH, FUNCTION_CALL, ID, INDEX, MODEL,
+    NATIVE_FINISH, REFUSAL, ROLE, Slots, USAGE,
+};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Where a block stands in the turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,12 +45,26 @@ struct Gathered {
     calls: Calls,
     reason: Option<String>,
     native_truncation: bool,
-    usage: Option<Usage>,
+    /// The text of the last usage object.
+    usage: Option<String>,
     model: Option<String>,
     response_id: Option<String>,
+    quirks: Quirks,
+    /// How often each normalisation was needed.
+    counted: BTreeMap<String, u64>,
+    /// What a string with escapes stands for, while it is looked at.
+    scratch: String,
+}
+
+fn late() -> Error {
+    Error::new(Reason::DeltaAfterFinish)
 }
 
 impl Gathered {
+    fn new(quirks: Quirks) -> Gathered {
+        Gathered { quirks, ..Gathered::default() }
+    }
+
     fn block(&mut self, slot: Slot, meter: &mut Meter) -> Result<usize, Error> {
         if let Some(at) = self.order.iter().position(|one| *one == slot) {
             return Ok(at);
@@ -56,114 +78,128 @@ impl Gathered {
     }
 
     /// Members that stand at the top of a chunk and of a body.
-    fn top(&mut self, object: &Object<'_>) -> Result<(), Error> {
+    fn top(&mut self, slots: &Slots<'_>) -> Result<(), Error> {
         // Chunk ids and models vary within a stream; the first that says something stands.
-        for (name, kept) in [("model", &mut self.model), ("id", &mut self.response_id)] {
-            let given = text_member(object.get(name), name)?.filter(|text| !text.is_empty());
+        for (name, given, kept) in [("model", slots[MODEL], &mut self.model), ("id", slots[ID], &mut self.response_id)]
+        {
+            check_text(given, name)?;
             if kept.is_none() {
-                *kept = given.map(str::to_owned);
+                *kept = given.text().filter(|text| !text.is_empty()).map(Cow::into_owned);
             }
         }
-        match object.get("usage") {
-            None | Some(Value::Null) => {}
-            Some(Value::Object(usage)) => self.usage = Some(Usage::of_wire(Protocol::Chat, usage)?),
-            Some(_) => return Err(invalid("usage")),
+        match slots[USAGE] {
+            Raw::Absent | Raw::Null => {}
+            usage @ Raw::Object(text) => {
+                // Only what came is checked, and only the last is read as a whole: work per event must not grow (S-08).
+                Usage::check(Protocol::Chat, usage)?;
+                let kept = self.usage.get_or_insert_with(String::new);
+                kept.clear();
+                kept.push_str(text);
+            }
+            _ => return Err(invalid("usage")),
         }
         Ok(())
     }
 
-    /// The one choice, its index checked (P-16).
-    fn choice<'v, 'a>(&self, choices: &'v [Value<'a>]) -> Result<Option<&'v Object<'a>>, Error> {
-        if choices.len() > 1 {
+    /// Whether there is a choice; the one there is has its index checked (P-16).
+    fn has_choice(slots: &Slots<'_>) -> Result<bool, Error> {
+        match slots[CHOICES] {
+            Raw::Absent | Raw::Null | Raw::Array(_, 0) => return Ok(false),
+            Raw::Array(_, 1) => {}
+            Raw::Array(..) => return Err(Error::new(Reason::UnexpectedChoice)),
+            _ => return Err(invalid("choices")),
+        }
+        if !matches!(slots[CHOICE], Raw::Object(_)) {
+            return Err(invalid("choices[0]"));
+        }
+        if !slots[INDEX].is_none() && slots[INDEX].as_u64() != Some(0) {
             return Err(Error::new(Reason::UnexpectedChoice));
         }
-        let Some(choice) = choices.first() else {
-            return Ok(None);
-        };
-        let object = choice.as_object().ok_or_else(|| invalid("choices[0]"))?;
-        match object.get("index") {
-            None | Some(Value::Null) => {}
-            Some(index) if index.as_u64() == Some(0) => {}
-            Some(_) => return Err(Error::new(Reason::UnexpectedChoice)),
-        }
-        look_for_error(choice)?;
-        Ok(Some(object))
+        look_for_error(slots[CHOICE_ERROR])?;
+        Ok(true)
     }
 
     /// A delta of a stream, or the message of a body.
-    fn message(&mut self, object: &Object<'_>, whole: bool, meter: &mut Meter) -> Result<(), Error> {
-        match object.get("role") {
-            None | Some(Value::Null) => {}
-            Some(Value::String(role)) if role.is_empty() || role == "assistant" => {}
-            Some(_) => return Err(Error::new(Reason::RoleInvalid)),
+    fn message(&mut self, slots: &Slots<'_>, whole: bool, meter: &mut Meter) -> Result<(), Error> {
+        let role = slots[ROLE];
+        if !(role.is_none() || role.is_text("") || role.is_text("assistant")) {
+            return Err(Error::new(Reason::RoleInvalid));
         }
-        if !matches!(object.get("function_call"), None | Some(Value::Null)) {
+        if !slots[FUNCTION_CALL].is_none() {
             return Err(Error::new(Reason::LegacyFunctionCall));
         }
         // After the reason only empty deltas are legal (S-18); a body gives its reason beside its message.
         let sealed = self.reason.is_some() && !whole;
-        let late = || Error::new(Reason::DeltaAfterFinish);
-        let refusal = text_member(object.get("refusal"), "refusal")?.is_some_and(|text| !text.is_empty());
+        check_text(slots[REFUSAL], "refusal")?;
+        let refusal = !slots[REFUSAL].is_none() && !slots[REFUSAL].is_text("");
         if refusal && sealed {
             return Err(late());
         }
         self.refusal |= refusal;
-        if self.reasoning.read(object, sealed, meter)? {
+        if self.reasoning.read(slots, sealed, meter)? {
             let block = self.block(Slot::State, meter)?;
             self.reasoning.announce(block, meter)?;
         }
-        match object.get("content") {
-            None | Some(Value::Null) => {}
-            Some(Value::String(text)) => self.text(text, sealed, meter)?,
-            Some(Value::Array(parts)) => {
-                for part in parts {
+        match slots[CONTENT] {
+            Raw::Absent | Raw::Null => {}
+            text @ Raw::String(..) => self.text(text, sealed, meter)?,
+            parts @ Raw::Array(..) => {
+                for part in parts.items() {
                     self.content_part(part, sealed, meter)?;
                 }
             }
-            Some(_) => return Err(invalid("content")),
+            _ => return Err(invalid("content")),
         }
-        match object.get("tool_calls") {
-            None | Some(Value::Null) => {}
-            Some(Value::Array(items)) => {
-                if sealed && !items.is_empty() {
-                    return Err(late());
-                }
-                for item in items {
-                    self.call(item, whole, meter)?;
+        match slots[CALLS] {
+            Raw::Absent | Raw::Null | Raw::Array(_, 0) => {}
+            Raw::Array(..) if sealed => return Err(late()),
+            Raw::Array(_, 1) => self.call(slots, whole, meter)?,
+            items @ Raw::Array(..) => {
+                for item in items.items() {
+                    let mut one = shape::slots();
+                    one[CALL] = item;
+                    if let Raw::Object(text) = item {
+                        // It has been checked as part of its event.
+                        select(text, MAX_DEPTH, &CALL_SHAPE, &mut one).map_err(|_| Error::new(Reason::Internal))?;
+                    }
+                    self.call(&one, whole, meter)?;
                 }
             }
-            Some(_) => return Err(invalid("tool_calls")),
+            _ => return Err(invalid("tool_calls")),
         }
         Ok(())
     }
 
-    fn text(&mut self, text: &str, sealed: bool, meter: &mut Meter) -> Result<(), Error> {
-        if text.is_empty() {
+    fn text(&mut self, given: Raw<'_>, sealed: bool, meter: &mut Meter) -> Result<(), Error> {
+        if given.is_text("") {
             return Ok(());
         }
         if sealed {
-            return Err(Error::new(Reason::DeltaAfterFinish));
+            return Err(late());
         }
         let block = self.block(Slot::Text, meter)?;
+        let text = given.decoded(&mut self.scratch);
         meter.snapshot(DeltaKind::Text, block, text)?;
         self.text.push_str(text);
         Ok(())
     }
 
-    fn content_part(&mut self, part: &Value<'_>, sealed: bool, meter: &mut Meter) -> Result<(), Error> {
-        let object = part.as_object().ok_or_else(|| invalid("content[]"))?;
-        match object.get("type") {
-            Some(Value::String(kind)) if kind == "text" => match object.get("text") {
-                Some(Value::String(text)) => self.text(text, sealed, meter),
+    fn content_part(&mut self, part: Raw<'_>, sealed: bool, meter: &mut Meter) -> Result<(), Error> {
+        if !matches!(part, Raw::Object(_)) {
+            return Err(invalid("content[]"));
+        }
+        match part.get("type") {
+            kind if kind.is_text("text") => match part.get("text") {
+                text @ Raw::String(..) => self.text(text, sealed, meter),
                 _ => Err(invalid("content[].text")),
             },
-            Some(Value::String(_)) => {
+            Raw::String(..) => {
                 if sealed {
-                    return Err(Error::new(Reason::DeltaAfterFinish));
+                    return Err(late());
                 }
                 let block = self.block(Slot::State, meter)?;
                 meter.block()?;
-                meter.state(object)?;
+                meter.state(part)?;
                 self.reasoning.part(part);
                 meter.state_snapshot(block, 0)
             }
@@ -171,41 +207,63 @@ impl Gathered {
         }
     }
 
-    fn call(&mut self, item: &Value<'_>, whole: bool, meter: &mut Meter) -> Result<(), Error> {
-        let object = item.as_object().ok_or_else(|| invalid("tool_calls[]"))?;
-        let fragment = calls::Fragment::read(object)?;
-        let position = if whole { self.calls.place(&fragment)? } else { self.calls.owner(&fragment)? };
-        meter.state(&fragment.extra)?;
+    fn call(&mut self, slots: &Slots<'_>, whole: bool, meter: &mut Meter) -> Result<(), Error> {
+        let fragment = calls::Fragment::read(slots, self.quirks, &mut self.counted)?;
+        let position = if whole {
+            self.calls.place(&fragment, self.quirks, &mut self.counted)?
+        } else {
+            self.calls.owner(&fragment, self.quirks, &mut self.counted)?
+        };
+        let extra = fragment.extra(meter)?;
         let block = self.block(Slot::Call(position), meter)?;
-        meter.arguments(fragment.arguments)?;
-        self.calls.add(position, &fragment)?;
-        if !fragment.arguments.is_empty() {
-            meter.snapshot(DeltaKind::ToolInput, block, fragment.arguments)?;
+        let arguments = match fragment.arguments {
+            object @ Raw::Object(_) => {
+                // Only a profile lets an object come here; its canonical text stands for the arguments.
+                self.scratch.clear();
+                object.write_canonical_within(&mut self.scratch, meter.argument_room());
+                self.scratch.as_str()
+            }
+            text => text.decoded(&mut self.scratch),
+        };
+        meter.arguments(arguments)?;
+        self.calls.add(position, &fragment, arguments, extra)?;
+        if !arguments.is_empty() {
+            meter.snapshot(DeltaKind::ToolInput, block, arguments)?;
         }
         Ok(())
     }
 
-    fn finish_reason(&mut self, choice: &Object<'_>) -> Result<(), Error> {
-        let native = text_member(choice.get("native_finish_reason"), "choices[0].native_finish_reason")?;
-        self.native_truncation |= matches!(native, Some("length" | "max_tokens" | "max_output_tokens" | "MAX_TOKENS"));
-        let raw = match choice.get("finish_reason") {
-            None | Some(Value::Null) => return Ok(()),
-            Some(Value::String(raw)) if raw.is_empty() => return Ok(()),
-            Some(Value::String(raw)) => raw,
-            Some(_) => return Err(Error::new(Reason::FinishReasonUnknown)),
+    fn finish_reason(&mut self, slots: &Slots<'_>) -> Result<(), Error> {
+        let native = slots[NATIVE_FINISH];
+        check_text(native, "choices[0].native_finish_reason")?;
+        self.native_truncation |=
+            ["length", "max_tokens", "max_output_tokens", "MAX_TOKENS"].iter().any(|word| native.is_text(word));
+        let raw = match slots[FINISH] {
+            Raw::Absent | Raw::Null | Raw::String("", _) => return Ok(()),
+            given @ Raw::String(..) => given,
+            _ => return Err(Error::new(Reason::FinishReasonUnknown)),
         };
-        if raw == "error" {
+        if raw.is_text("error") {
             return Err(Error::new(Reason::ProviderError));
         }
         match &self.reason {
-            None => self.reason = Some(raw.to_string()),
-            Some(bound) if bound == raw => {}
+            None => self.reason = raw.text().map(Cow::into_owned),
+            Some(bound) if raw.is_text(bound) => {}
             Some(_) => return Err(Error::new(Reason::FinishReasonConflict)),
         }
         Ok(())
     }
 
-    fn into_parts(self, mut origin: Origin) -> Parts {
+    fn usage(&self) -> Result<Option<Usage>, Error> {
+        let Some(text) = &self.usage else {
+            return Ok(None);
+        };
+        let raw = scan(text, MAX_DEPTH).map_err(|_| Error::new(Reason::Internal))?;
+        Usage::of_wire(Protocol::Chat, raw).map(Some)
+    }
+
+    fn into_parts(self, mut origin: Origin) -> Result<Parts, Error> {
+        let usage = self.usage()?;
         origin.model = self.model.unwrap_or(origin.model);
         origin.response_id = self.response_id;
         let state = self.reasoning.into_json(self.calls.extras());
@@ -227,15 +285,15 @@ impl Gathered {
             // Members of calls that are the provider's own, or an empty `reasoning_content` that must go back.
             parts.splice(0..0, state.map(Part::State));
         }
-        Parts {
+        Ok(Parts {
             parts,
             reason: self.reason,
             refusal: self.refusal,
             native_truncation: self.native_truncation,
-            usage: self.usage,
+            usage,
             origin,
-            quirks: std::collections::BTreeMap::new(),
-        }
+            quirks: self.counted,
+        })
     }
 }
 

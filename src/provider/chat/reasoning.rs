@@ -1,8 +1,10 @@
 //! Reasoning of a Chat response: the provider's own state, kept to be returned unmodified (S-17). Never shown as text.
 
-use crate::error::{Error, Reason};
-use crate::json::{Object, Value, ordered, quote};
-use crate::provider::decoder::{invalid, text_member};
+use super::late;
+use super::shape::{DETAILS, REASONING, REASONING_CONTENT, Slots};
+use crate::error::Error;
+use crate::json::{Object, Raw, Value, ordered, quote};
+use crate::provider::decoder::{check_text, invalid};
 use crate::provider::meter::{MAX_MEMBERS, Meter};
 use std::collections::BTreeMap;
 
@@ -16,40 +18,56 @@ pub(super) struct Reasoning {
     /// Bytes of the last delta, and how many new details it opened.
     latest: usize,
     opened: usize,
+    scratch: String,
+}
+
+/// The text of a member; absent and null are none.
+fn text_of<'v>(value: Option<&'v Value<'_>>, field: &str) -> Result<Option<&'v str>, Error> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(invalid(field)),
+    }
 }
 
 impl Reasoning {
     /// Reads the reasoning members of a delta or message; true when something that is not empty came.
-    pub(super) fn read(&mut self, object: &Object<'_>, sealed: bool, meter: &mut Meter) -> Result<bool, Error> {
+    pub(super) fn read(&mut self, slots: &Slots<'_>, sealed: bool, meter: &mut Meter) -> Result<bool, Error> {
         let before = self.details.len();
         let mut bytes = 0_usize;
-        for (name, kept) in [("reasoning", &mut self.reasoning), ("reasoning_content", &mut self.reasoning_content)] {
-            if let Some(text) = text_member(object.get(name), name)? {
-                if sealed && !text.is_empty() {
-                    return Err(Error::new(Reason::DeltaAfterFinish));
-                }
-                bytes = bytes.saturating_add(text.len());
-                // The member is kept even when it is empty: some providers ask for it back.
-                if !sealed {
-                    kept.get_or_insert_with(String::new).push_str(text);
-                }
+        for (name, given, kept) in [
+            ("reasoning", slots[REASONING], &mut self.reasoning),
+            ("reasoning_content", slots[REASONING_CONTENT], &mut self.reasoning_content),
+        ] {
+            if given.is_none() {
+                continue;
+            }
+            check_text(given, name)?;
+            let text = given.decoded(&mut self.scratch);
+            if sealed && !text.is_empty() {
+                return Err(late());
+            }
+            bytes = bytes.saturating_add(text.len());
+            // The member is kept even when it is empty: some providers ask for it back.
+            if !sealed {
+                kept.get_or_insert_with(String::new).push_str(text);
             }
         }
         let mut any = bytes > 0;
-        match object.get("reasoning_details") {
-            None | Some(Value::Null) => {}
-            Some(Value::Array(items)) => {
-                if sealed && !items.is_empty() {
-                    return Err(Error::new(Reason::DeltaAfterFinish));
-                }
-                for item in items {
+        match slots[DETAILS] {
+            Raw::Absent | Raw::Null | Raw::Array(_, 0) => {}
+            Raw::Array(..) if sealed => return Err(late()),
+            items @ Raw::Array(..) => {
+                for item in items.items() {
                     any = true;
-                    let detail = item.as_object().ok_or_else(|| invalid("reasoning_details[]"))?;
-                    meter.state(detail)?;
-                    bytes = bytes.saturating_add(self.detail(detail)?);
+                    if !matches!(item, Raw::Object(_)) {
+                        return Err(invalid("reasoning_details[]"));
+                    }
+                    meter.state(item)?;
+                    bytes = bytes.saturating_add(self.detail(item)?);
                 }
             }
-            Some(_) => return Err(invalid("reasoning_details")),
+            _ => return Err(invalid("reasoning_details")),
         }
         self.latest = bytes;
         self.opened = self.details.len().saturating_sub(before);
@@ -64,15 +82,19 @@ impl Reasoning {
         meter.state_snapshot(block, self.latest)
     }
 
-    fn detail(&mut self, given: &Object<'_>) -> Result<usize, Error> {
+    fn detail(&mut self, given: Raw<'_>) -> Result<usize, Error> {
+        // Values are counted before this: a tree of it stays small.
+        let Value::Object(given) = given.value() else {
+            return Err(invalid("reasoning_details[]"));
+        };
         if given.len() > MAX_MEMBERS {
             return Err(invalid("reasoning_details[]"));
         }
         for name in ["text", "summary", "data", "signature"] {
-            text_member(given.get(name), &format!("reasoning_details[].{name}"))?;
+            text_of(given.get(name), &format!("reasoning_details[].{name}"))?;
         }
         let size: usize = given.iter().filter_map(|(_, value)| value.as_str()).map(str::len).sum();
-        let kind = text_member(given.get("type"), "reasoning_details[].type")?.unwrap_or("");
+        let kind = text_of(given.get("type"), "reasoning_details[].type")?.unwrap_or("");
         let index = match given.get("index") {
             None | Some(Value::Null) => None,
             Some(value) => Some(value.as_u64().ok_or_else(|| invalid("reasoning_details[].index"))?),
@@ -80,21 +102,21 @@ impl Reasoning {
         let key = index.map(|index| (index, kind.to_owned()));
         let known = key.as_ref().and_then(|key| self.by_index.get(key)).and_then(|at| self.details.get_mut(*at));
         if let Some(kept) = known {
-            merge(kept, given)?;
+            merge(kept, &given)?;
             return Ok(size);
         }
         if let Some(key) = key {
             self.by_index.insert(key, self.details.len());
         }
-        if let Value::Object(owned) = Value::Object(given.clone()).into_owned() {
+        if let Value::Object(owned) = Value::Object(given).into_owned() {
             self.details.push(owned);
         }
         Ok(size)
     }
 
     /// A part of an array content that is not text.
-    pub(super) fn part(&mut self, part: &Value<'_>) {
-        self.parts.push(part.clone().into_owned());
+    pub(super) fn part(&mut self, part: Raw<'_>) {
+        self.parts.push(part.value().into_owned());
     }
 
     /// Everything as one JSON text: the members of the message, `content` with its parts that are no text, `tool_calls` with the unknown

@@ -1,31 +1,35 @@
 //! A whole Chat body (P-16).
 
+use super::shape::{self, BODY, ERROR, MESSAGE, OBJECT};
 use super::{Gathered, look_for_error};
 use crate::error::{Error, Reason};
-use crate::json::Value;
-use crate::provider::decoder::invalid;
+use crate::json::{Raw, select};
+use crate::provider::decoder::{bounded_depth, invalid, json_error};
 use crate::provider::finish::Parts;
 use crate::provider::meter::Meter;
+use crate::provider::quirks::Quirks;
 use crate::turn::Origin;
 
-pub(crate) fn read_response(value: &Value<'_>, origin: Origin, meter: &mut Meter) -> Result<Parts, Error> {
-    look_for_error(value)?;
-    let object = value.as_object().ok_or_else(|| Error::new(Reason::ChunkNotObject))?;
-    if object.get("object").and_then(Value::as_str) == Some("response") {
+pub(crate) fn read_response(text: &str, origin: Origin, quirks: Quirks, meter: &mut Meter) -> Result<Parts, Error> {
+    let mut slots = shape::slots();
+    let depth = bounded_depth(meter.limits.max_json_depth);
+    let value = select(text, depth, &BODY, &mut slots).map_err(|error| json_error(&error))?;
+    look_for_error(slots[ERROR])?;
+    if !matches!(value, Raw::Object(_)) {
+        return Err(Error::new(Reason::ChunkNotObject));
+    }
+    if slots[OBJECT].is_text("response") {
         return Err(Error::new(Reason::ResponsesApiShape));
     }
-    let choices = match object.get("choices") {
-        None | Some(Value::Null) => &[],
-        Some(Value::Array(choices)) => choices.as_slice(),
-        Some(_) => return Err(invalid("choices")),
-    };
-    let mut gathered = Gathered::default();
-    let choice = gathered.choice(choices)?.ok_or_else(|| Error::new(Reason::ChoicesMissing))?;
-    gathered.top(object)?;
-    match choice.get("message") {
-        Some(Value::Object(message)) => gathered.message(message, true, meter)?,
+    let mut gathered = Gathered::new(quirks);
+    if !Gathered::has_choice(&slots)? {
+        return Err(Error::new(Reason::ChoicesMissing));
+    }
+    gathered.top(&slots)?;
+    match slots[MESSAGE] {
+        Raw::Object(_) => gathered.message(&slots, true, meter)?,
         _ => return Err(invalid("choices[0].message")),
     }
-    gathered.finish_reason(choice)?;
-    Ok(gathered.into_parts(origin))
+    gathered.finish_reason(&slots)?;
+    gathered.into_parts(origin)
 }

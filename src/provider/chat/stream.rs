@@ -1,27 +1,34 @@
 //! The Chat stream table (S-14, S-18): deltas, a reason, `[DONE]`.
 
+use super::shape::{self, ERROR, MESSAGE, OBJECT, STREAM, TYPE};
 use super::{Gathered, look_for_error};
 use crate::error::{Error, Reason};
-use crate::json::Value;
-use crate::provider::Usage;
-use crate::provider::decoder::{Flow, invalid, payload};
+use crate::json::{Raw, scan, select_with};
+use crate::provider::decoder::{Flow, bounded_depth, invalid, json_error};
 use crate::provider::finish::Parts;
 use crate::provider::meter::Meter;
+use crate::provider::quirks::{MISSING_DONE, Quirks, count};
+use crate::provider::{Usage, provider_error};
 use crate::turn::Origin;
 use crate::wire::sse::SseEvent;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ChatStream {
     gathered: Gathered,
 }
 
 impl ChatStream {
+    pub(crate) fn new(quirks: Quirks) -> ChatStream {
+        ChatStream { gathered: Gathered::new(quirks) }
+    }
+
     pub(crate) fn event(&mut self, event: SseEvent<'_>, meter: &mut Meter) -> Result<Flow, Error> {
+        let depth = bounded_depth(meter.limits.max_json_depth);
         // Whatever it carries, an event of that name is the provider's failure.
         if event.event == "error" {
-            let value = payload(event.data, meter.limits.max_json_depth).unwrap_or(Value::Null);
-            look_for_error(&value)?;
-            return Err(crate::provider::provider_error(&value));
+            let value = scan(event.data, depth).unwrap_or_default();
+            look_for_error(value.get("error"))?;
+            return Err(provider_error(value));
         }
         let data = event.data.trim_matches([' ', '\t', '\r', '\n']);
         if data.is_empty() {
@@ -33,33 +40,43 @@ impl ChatStream {
                 None => Err(Error::new(Reason::DoneBeforeFinish)),
             };
         }
-        let value = payload(event.data, meter.limits.max_json_depth)?;
-        look_for_error(&value)?;
-        let object = value.as_object().ok_or_else(|| Error::new(Reason::ChunkNotObject))?;
-        let named = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or("");
-        if named("type").starts_with("response.") || named("object") == "response" {
+        let mut slots = shape::slots();
+        let value =
+            select_with(event.data, depth, &STREAM, &mut slots, &mut meter.keys).map_err(|error| json_error(&error))?;
+        look_for_error(slots[ERROR])?;
+        if !matches!(value, Raw::Object(_)) {
+            return Err(Error::new(Reason::ChunkNotObject));
+        }
+        if slots[TYPE].starts_with("response.") || slots[OBJECT].is_text("response") {
             return Err(Error::new(Reason::ResponsesApiShape));
         }
-        let choices = match object.get("choices") {
-            None | Some(Value::Null) => &[],
-            Some(Value::Array(choices)) => choices.as_slice(),
-            Some(_) => return Err(invalid("choices")),
-        };
-        let choice = self.gathered.choice(choices)?;
-        self.gathered.top(object)?;
-        let Some(choice) = choice else {
+        let has_choice = Gathered::has_choice(&slots)?;
+        self.gathered.top(&slots)?;
+        if !has_choice {
             return Ok(Flow::Open);
-        };
-        match choice.get("delta") {
-            None | Some(Value::Null) => {}
-            Some(Value::Object(delta)) => self.gathered.message(delta, false, meter)?,
-            Some(_) => return Err(invalid("choices[0].delta")),
         }
-        self.gathered.finish_reason(choice)?;
+        match slots[MESSAGE] {
+            Raw::Absent | Raw::Null => {}
+            Raw::Object(_) => self.gathered.message(&slots, false, meter)?,
+            _ => return Err(invalid("choices[0].delta")),
+        }
+        self.gathered.finish_reason(&slots)?;
         Ok(Flow::Open)
     }
 
-    pub(crate) fn truncated(&self) -> Error {
+    /// At the natural end without `[DONE]`: an error, or what a profile makes of it.
+    pub(crate) fn end(&mut self) -> Result<(), Error> {
+        match self.gathered.reason {
+            Some(_) if self.gathered.quirks.missing_done => {
+                count(&mut self.gathered.counted, MISSING_DONE);
+                Ok(())
+            }
+            _ => Err(self.cut()),
+        }
+    }
+
+    /// The end inside of something.
+    pub(crate) fn cut(&self) -> Error {
         Error::new(if self.gathered.reason.is_some() { Reason::EofWithoutDone } else { Reason::EofWithoutFinish })
     }
 
@@ -71,10 +88,10 @@ impl ChatStream {
     }
 
     pub(crate) fn partial(&self) -> (String, Option<Usage>, u64) {
-        (self.gathered.text.clone(), self.gathered.usage.clone(), self.gathered.calls.count())
+        (self.gathered.text.clone(), self.gathered.usage().unwrap_or_default(), self.gathered.calls.count())
     }
 
     pub(crate) fn parts(&mut self, origin: Origin) -> Result<Parts, Error> {
-        Ok(std::mem::take(&mut self.gathered).into_parts(origin))
+        std::mem::take(&mut self.gathered).into_parts(origin)
     }
 }

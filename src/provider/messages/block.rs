@@ -1,10 +1,15 @@
 //! Content blocks of a Messages response: which are known, which are refused by name (P-12), what a delta may do to each (S-19).
 
+use super::shape::{
+    self, BLOCK_CALLER, BLOCK_DATA, BLOCK_ID, BLOCK_INPUT, BLOCK_NAME, BLOCK_SHAPE, BLOCK_SIGNATURE, BLOCK_TEXT,
+    BLOCK_THINKING, BLOCK_TYPE, BlockSlots, DELTA_JSON, DELTA_SIGNATURE, DELTA_TEXT, DELTA_THINKING, DELTA_TYPE, Slots,
+};
 use crate::error::{Error, Reason};
-use crate::json::{Object, Value, canonical, ordered};
+use crate::json::{MAX_DEPTH, Object, Raw, Value, ordered, select};
 use crate::provider::decoder::{DeltaKind, invalid};
 use crate::provider::finish::{Part, PartialCall, PartialInput};
 use crate::provider::meter::Meter;
+use std::borrow::Cow;
 
 /// A block as far as it came.
 #[derive(Debug)]
@@ -23,20 +28,17 @@ pub(super) enum Block {
     Redacted(Object<'static>),
 }
 
-fn string<'v>(object: &'v Object<'_>, name: &str, field: &str) -> Result<&'v str, Error> {
-    match object.get(name) {
-        Some(Value::String(text)) => Ok(text),
-        _ => Err(invalid(field)),
-    }
+fn string<'a>(value: Raw<'a>, field: &str) -> Result<Cow<'a, str>, Error> {
+    value.text().ok_or_else(|| invalid(field))
 }
 
 /// Provider state is kept as it came, so its members and values are bounded; its text is bounded with the stream.
-fn owned(object: &Object<'_>, meter: &mut Meter) -> Result<Object<'static>, Error> {
-    if object.len() > crate::provider::meter::MAX_MEMBERS {
+fn owned(given: Raw<'_>, meter: &mut Meter) -> Result<Object<'static>, Error> {
+    if given.members().count() > crate::provider::meter::MAX_MEMBERS {
         return Err(invalid("content_block"));
     }
-    meter.state(object)?;
-    Ok(match Value::Object(object.clone()).into_owned() {
+    meter.state(given)?;
+    Ok(match given.value().into_owned() {
         Value::Object(object) => object,
         _ => Object::default(),
     })
@@ -44,30 +46,34 @@ fn owned(object: &Object<'_>, meter: &mut Meter) -> Result<Object<'static>, Erro
 
 impl Block {
     /// Opens a block. `whole` is true for a body, where nothing follows.
-    pub(super) fn open(object: &Object<'_>, whole: bool, meter: &mut Meter) -> Result<Block, Error> {
-        let kind = match object.get("type") {
-            Some(Value::String(kind)) => kind.as_ref(),
-            _ => return Err(invalid("content_block.type")),
+    pub(super) fn open(given: Raw<'_>, whole: bool, meter: &mut Meter) -> Result<Block, Error> {
+        let mut slots = shape::block_slots();
+        if let Raw::Object(text) = given {
+            // It has been checked as part of its response.
+            select(text, MAX_DEPTH, &BLOCK_SHAPE, &mut slots).map_err(|_| Error::new(Reason::Internal))?;
+        }
+        let Some(kind) = slots[BLOCK_TYPE].text() else {
+            return Err(invalid("content_block.type"));
         };
-        match kind {
+        match kind.as_ref() {
             "text" => {
                 meter.block()?;
-                Ok(Block::Text(string(object, "text", "content_block.text")?.to_owned()))
+                Ok(Block::Text(string(slots[BLOCK_TEXT], "content_block.text")?.into_owned()))
             }
-            "tool_use" => Block::open_call(object, whole, meter),
+            "tool_use" => Block::open_call(&slots, whole, meter),
             "thinking" => {
                 meter.block()?;
-                for name in ["thinking", "signature"] {
-                    if !matches!(object.get(name), None | Some(Value::String(_))) {
+                for member in [slots[BLOCK_THINKING], slots[BLOCK_SIGNATURE]] {
+                    if !matches!(member, Raw::Absent | Raw::String(..)) {
                         return Err(invalid("content_block.thinking"));
                     }
                 }
-                Ok(Block::Thinking(owned(object, meter)?))
+                Ok(Block::Thinking(owned(given, meter)?))
             }
             "redacted_thinking" => {
                 meter.block()?;
-                string(object, "data", "content_block.data")?;
-                Ok(Block::Redacted(owned(object, meter)?))
+                string(slots[BLOCK_DATA], "content_block.data")?;
+                Ok(Block::Redacted(owned(given, meter)?))
             }
             "server_tool_use" | "mcp_tool_use" => Err(Error::new(Reason::ServerToolUnsupported)),
             other if other.ends_with("_tool_result") || other == "tool_result" => {
@@ -77,47 +83,54 @@ impl Block {
         }
     }
 
-    fn open_call(object: &Object<'_>, whole: bool, meter: &mut Meter) -> Result<Block, Error> {
-        match object.get("caller") {
-            None | Some(Value::Null) => {}
-            Some(Value::String(caller)) if caller == "direct" => {}
-            Some(Value::Object(caller)) if caller.get("type").and_then(Value::as_str) == Some("direct") => {}
-            Some(_) => return Err(Error::new(Reason::ProgrammaticToolCall)),
+    fn open_call(slots: &BlockSlots<'_>, whole: bool, meter: &mut Meter) -> Result<Block, Error> {
+        let caller = slots[BLOCK_CALLER];
+        if !(caller.is_none() || caller.is_text("direct") || caller.get("type").is_text("direct")) {
+            return Err(Error::new(Reason::ProgrammaticToolCall));
         }
         meter.call()?;
-        let id = match object.get("id") {
-            None | Some(Value::Null) => None,
-            Some(Value::String(id)) => Some(id.to_string()),
-            Some(_) => return Err(Error::new(Reason::ToolCallIdInvalid)),
+        let text = |value: Raw<'_>, wrong: Reason| match value {
+            Raw::Absent | Raw::Null => Ok(None),
+            text @ Raw::String(..) => Ok(text.text().map(Cow::into_owned)),
+            _ => Err(Error::new(wrong)),
         };
-        let name = match object.get("name") {
-            None | Some(Value::Null) => None,
-            Some(Value::String(name)) => Some(name.to_string()),
-            Some(_) => return Err(Error::new(Reason::ToolNameMissing)),
-        };
-        let input = match object.get("input") {
-            None if whole => return Err(Error::new(Reason::ToolInputMissing)),
-            None => None,
-            Some(input @ Value::Object(members)) if whole || !members.is_empty() => {
-                let text = canonical(input);
+        let id = text(slots[BLOCK_ID], Reason::ToolCallIdInvalid)?;
+        let name = text(slots[BLOCK_NAME], Reason::ToolNameMissing)?;
+        let input = match slots[BLOCK_INPUT] {
+            Raw::Absent if whole => return Err(Error::new(Reason::ToolInputMissing)),
+            Raw::Absent => None,
+            input @ Raw::Object(_) if whole || input.members().next().is_some() => {
+                // Nothing past the bound is built, so that a hostile input costs no more than a good one.
+                let mut text = String::new();
+                input.write_canonical_within(&mut text, meter.argument_room());
                 meter.arguments(&text)?;
                 Some(text)
             }
-            Some(Value::Object(_)) => None,
-            Some(_) => return Err(Error::new(Reason::ToolInputNotObject)),
+            Raw::Object(_) => None,
+            _ => return Err(Error::new(Reason::ToolInputNotObject)),
         };
         Ok(Block::ToolUse { id, name, whole: input, fragments: String::new() })
     }
 
     /// Applies a delta; its type must fit the block's.
-    pub(super) fn delta(&mut self, delta: &Object<'_>, at: usize, meter: &mut Meter) -> Result<(), Error> {
-        let kind = match delta.get("type") {
-            Some(Value::String(kind)) => kind.as_ref(),
-            _ => return Err(invalid("delta.type")),
+    pub(super) fn delta(
+        &mut self,
+        slots: &Slots<'_>,
+        at: usize,
+        scratch: &mut String,
+        meter: &mut Meter,
+    ) -> Result<(), Error> {
+        let Some(kind) = slots[DELTA_TYPE].text() else {
+            return Err(invalid("delta.type"));
         };
-        match (self, kind) {
+        let given = |slot: Raw<'_>, field: &str| match slot {
+            Raw::String(..) => Ok(()),
+            _ => Err(invalid(field)),
+        };
+        match (self, kind.as_ref()) {
             (Block::Text(text), "text_delta") => {
-                let more = string(delta, "text", "delta.text")?;
+                given(slots[DELTA_TEXT], "delta.text")?;
+                let more = slots[DELTA_TEXT].decoded(scratch);
                 if !more.is_empty() {
                     meter.snapshot(DeltaKind::Text, at, more)?;
                     text.push_str(more);
@@ -126,10 +139,10 @@ impl Block {
             }
             (Block::Text(_), "citations_delta") => Ok(()),
             (Block::ToolUse { whole, fragments, .. }, "input_json_delta") => {
-                let more = match delta.get("partial_json") {
-                    Some(Value::String(text)) => text,
-                    None => return Err(invalid("delta.partial_json")),
-                    Some(_) => return Err(Error::new(Reason::ToolArgumentsNotString)),
+                let more = match slots[DELTA_JSON] {
+                    text @ Raw::String(..) => text.decoded(scratch),
+                    Raw::Absent => return Err(invalid("delta.partial_json")),
+                    _ => return Err(Error::new(Reason::ToolArgumentsNotString)),
                 };
                 if more.is_empty() {
                     return Ok(());
@@ -143,7 +156,8 @@ impl Block {
                 Ok(())
             }
             (Block::Thinking(object), "thinking_delta") => {
-                let more = string(delta, "thinking", "delta.thinking")?;
+                given(slots[DELTA_THINKING], "delta.thinking")?;
+                let more = slots[DELTA_THINKING].decoded(scratch);
                 meter.state_snapshot(at, more.len())?;
                 match object.get_mut("thinking") {
                     Some(Value::String(text)) => text.to_mut().push_str(more),
@@ -152,7 +166,8 @@ impl Block {
                 Ok(())
             }
             (Block::Thinking(object), "signature_delta") => {
-                let signature = string(delta, "signature", "delta.signature")?;
+                given(slots[DELTA_SIGNATURE], "delta.signature")?;
+                let signature = slots[DELTA_SIGNATURE].decoded(scratch);
                 meter.state_snapshot(at, signature.len())?;
                 object.set("signature", Value::text(signature));
                 Ok(())

@@ -2,6 +2,7 @@
 
 mod block;
 mod response;
+mod shape;
 mod stream;
 
 pub(crate) use response::read_response;

@@ -1,47 +1,58 @@
 //! A whole Messages body.
 
 use super::block::Block;
+use super::shape::{self, BODY, CONTENT, ERROR, ID, MODEL, OBJECT, ROLE, STOP_REASON, TYPE, USAGE};
 use crate::error::{Error, Reason};
-use crate::json::Value;
-use crate::provider::decoder::{invalid, look_for_error, text_member};
+use crate::json::{Raw, select};
+use crate::provider::decoder::{bounded_depth, check_text, invalid, json_error, look_for_error};
 use crate::provider::finish::Parts;
 use crate::provider::meter::Meter;
-use crate::provider::{Protocol, Usage};
+use crate::provider::{Protocol, Usage, provider_error};
 use crate::turn::Origin;
+use std::borrow::Cow;
 
-pub(crate) fn read_response(value: &Value<'_>, mut origin: Origin, meter: &mut Meter) -> Result<Parts, Error> {
-    look_for_error(value)?;
-    let object = value.as_object().ok_or_else(|| Error::new(Reason::ChunkNotObject))?;
-    if object.get("object").and_then(Value::as_str) == Some("response") {
+pub(crate) fn read_response(text: &str, mut origin: Origin, meter: &mut Meter) -> Result<Parts, Error> {
+    let mut slots = shape::slots();
+    let depth = bounded_depth(meter.limits.max_json_depth);
+    let value = select(text, depth, &BODY, &mut slots).map_err(|error| json_error(&error))?;
+    look_for_error(slots[ERROR])?;
+    if !matches!(value, Raw::Object(_)) {
+        return Err(Error::new(Reason::ChunkNotObject));
+    }
+    if slots[OBJECT].is_text("response") {
         return Err(Error::new(Reason::ResponsesApiShape));
     }
-    if object.get("type").and_then(Value::as_str) == Some("error") {
-        return Err(crate::provider::provider_error(value));
+    if slots[TYPE].is_text("error") {
+        return Err(provider_error(value));
     }
-    match object.get("role") {
-        None => {}
-        Some(Value::String(role)) if role == "assistant" => {}
-        Some(_) => return Err(Error::new(Reason::RoleInvalid)),
+    if !(slots[ROLE] == Raw::Absent || slots[ROLE].is_text("assistant")) {
+        return Err(Error::new(Reason::RoleInvalid));
     }
-    let content = object.get("content").and_then(Value::as_array).ok_or_else(|| invalid("content"))?;
+    if !matches!(slots[CONTENT], Raw::Array(..)) {
+        return Err(invalid("content"));
+    }
     let mut parts = Vec::new();
-    for block in content {
-        let block = block.as_object().ok_or_else(|| invalid("content[]"))?;
+    for block in slots[CONTENT].items() {
+        if !matches!(block, Raw::Object(_)) {
+            return Err(invalid("content[]"));
+        }
         parts.push(Block::open(block, true, meter)?.into_part());
     }
-    let reason = match object.get("stop_reason") {
-        None | Some(Value::Null) => None,
-        Some(Value::String(raw)) => Some(raw.to_string()),
-        Some(_) => return Err(Error::new(Reason::StopReasonUnknown)),
+    let reason = match slots[STOP_REASON] {
+        Raw::Absent | Raw::Null => None,
+        raw @ Raw::String(..) => raw.text().map(Cow::into_owned),
+        _ => return Err(Error::new(Reason::StopReasonUnknown)),
     };
-    let usage = match object.get("usage") {
-        None | Some(Value::Null) => None,
-        Some(Value::Object(usage)) => Some(Usage::of_wire(Protocol::Messages, usage)?),
-        Some(_) => return Err(invalid("usage")),
+    let usage = match slots[USAGE] {
+        Raw::Absent | Raw::Null => None,
+        usage @ Raw::Object(_) => Some(Usage::of_wire(Protocol::Messages, usage)?),
+        _ => return Err(invalid("usage")),
     };
-    if let Some(model) = text_member(object.get("model"), "model")? {
-        model.clone_into(&mut origin.model);
+    check_text(slots[MODEL], "model")?;
+    check_text(slots[ID], "id")?;
+    if let Some(model) = slots[MODEL].text() {
+        origin.model = model.into_owned();
     }
-    origin.response_id = text_member(object.get("id"), "id")?.map(str::to_owned);
+    origin.response_id = slots[ID].text().map(Cow::into_owned);
     Ok(Parts { parts, reason, usage, origin, ..Parts::default() })
 }

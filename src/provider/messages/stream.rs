@@ -1,14 +1,19 @@
 //! The Messages stream table (S-15, S-19): `message_start`, blocks, `message_delta` with the reason, `message_stop`.
 
 use super::block::Block;
+use super::shape::{
+    self, BLOCK, CONTENT, DELTA, ERROR, ID, INDEX, MESSAGE, MODEL, ROLE, START_USAGE, STOP_REASON, STREAM, Slots, TYPE,
+    USAGE,
+};
 use crate::error::{Error, Reason};
-use crate::json::{Object, Value};
-use crate::provider::decoder::{DeltaKind, Flow, invalid, look_for_error, payload, text_member};
+use crate::json::{ENVELOPE_DEPTH, Object, Raw, Value, canonical, scan, select_with};
+use crate::provider::decoder::{DeltaKind, Flow, bounded_depth, check_text, invalid, json_error, look_for_error};
 use crate::provider::finish::Parts;
 use crate::provider::meter::{MAX_MEMBERS, Meter};
-use crate::provider::{Protocol, Usage};
+use crate::provider::{Protocol, Usage, provider_error};
 use crate::turn::Origin;
 use crate::wire::sse::SseEvent;
+use std::borrow::Cow;
 
 #[derive(Debug, Default)]
 pub(crate) struct MessagesStream {
@@ -19,6 +24,8 @@ pub(crate) struct MessagesStream {
     usage: Option<Object<'static>>,
     model: Option<String>,
     response_id: Option<String>,
+    /// What a string with escapes stands for, while it is looked at.
+    scratch: String,
 }
 
 impl MessagesStream {
@@ -26,12 +33,16 @@ impl MessagesStream {
         if event.data.trim_matches([' ', '\t', '\r', '\n']).is_empty() {
             return Ok(Flow::Open);
         }
-        let value = payload(event.data, meter.limits.max_json_depth)?;
-        look_for_error(&value)?;
-        let object = value.as_object().ok_or_else(|| Error::new(Reason::ChunkNotObject))?;
-        let kind = match object.get("type") {
-            Some(Value::String(kind)) => kind.as_ref(),
-            _ => return Err(invalid("type")),
+        let mut slots = shape::slots();
+        let depth = bounded_depth(meter.limits.max_json_depth);
+        let value =
+            select_with(event.data, depth, &STREAM, &mut slots, &mut meter.keys).map_err(|error| json_error(&error))?;
+        look_for_error(slots[ERROR])?;
+        if !matches!(value, Raw::Object(_)) {
+            return Err(Error::new(Reason::ChunkNotObject));
+        }
+        let Some(kind) = slots[TYPE].text() else {
+            return Err(invalid("type"));
         };
         if kind.starts_with("response.") {
             return Err(Error::new(Reason::ResponsesApiShape));
@@ -39,66 +50,68 @@ impl MessagesStream {
         if !event.event.is_empty() && event.event != kind {
             return Err(Error::new(Reason::EventTypeMismatch));
         }
-        match kind {
+        match kind.as_ref() {
+            "content_block_delta" => self.delta(&slots, meter)?,
             "ping" => {}
-            "error" => return Err(crate::provider::provider_error(&value)),
-            "message_start" => self.start(object)?,
-            "content_block_start" => self.open_block(object, meter)?,
-            "content_block_delta" => self.delta(object, meter)?,
-            "content_block_stop" => self.stop_block(object)?,
-            "message_delta" => self.message_delta(object)?,
+            "error" => return Err(provider_error(value)),
+            "message_start" => self.start(&slots)?,
+            "content_block_start" => self.open_block(&slots, meter)?,
+            "content_block_stop" => self.stop_block(&slots)?,
+            "message_delta" => self.message_delta(&slots)?,
             "message_stop" => return self.stop(),
             _ => meter.ignored_events = meter.ignored_events.saturating_add(1),
         }
         Ok(Flow::Open)
     }
 
-    fn start(&mut self, object: &Object<'_>) -> Result<(), Error> {
+    fn start(&mut self, slots: &Slots<'_>) -> Result<(), Error> {
         if self.started {
             return Err(Error::new(Reason::DuplicateMessageStart));
         }
-        let message = object.get("message").and_then(Value::as_object).ok_or_else(|| invalid("message"))?;
-        match message.get("role") {
-            None => {}
-            Some(Value::String(role)) if role == "assistant" => {}
-            Some(_) => return Err(Error::new(Reason::RoleInvalid)),
+        if !matches!(slots[MESSAGE], Raw::Object(_)) {
+            return Err(invalid("message"));
         }
-        match message.get("content") {
-            None | Some(Value::Null) => {}
-            Some(Value::Array(content)) if content.is_empty() => {}
-            Some(Value::Array(_)) => return Err(Error::new(Reason::ContentInMessageStart)),
-            Some(_) => return Err(invalid("message.content")),
+        if !(slots[ROLE] == Raw::Absent || slots[ROLE].is_text("assistant")) {
+            return Err(Error::new(Reason::RoleInvalid));
         }
-        self.model = text_member(message.get("model"), "message.model")?.map(str::to_owned);
-        self.response_id = text_member(message.get("id"), "message.id")?.map(str::to_owned);
-        self.add_usage(message.get("usage"))?;
+        match slots[CONTENT] {
+            Raw::Absent | Raw::Null | Raw::Array(_, 0) => {}
+            Raw::Array(..) => return Err(Error::new(Reason::ContentInMessageStart)),
+            _ => return Err(invalid("message.content")),
+        }
+        check_text(slots[MODEL], "message.model")?;
+        check_text(slots[ID], "message.id")?;
+        self.model = slots[MODEL].text().map(Cow::into_owned);
+        self.response_id = slots[ID].text().map(Cow::into_owned);
+        self.add_usage(slots[START_USAGE])?;
         self.started = true;
         Ok(())
     }
 
     /// A block event needs a started message without a reason; gives the block's index (S-19).
-    fn index(&self, object: &Object<'_>) -> Result<usize, Error> {
+    fn index(&self, slots: &Slots<'_>) -> Result<usize, Error> {
         if !self.started {
             return Err(Error::new(Reason::EventBeforeMessageStart));
         }
         if self.reason.is_some() {
             return Err(Error::new(Reason::BlockAfterStopReason));
         }
-        let index =
-            object.get("index").and_then(Value::as_u64).ok_or_else(|| Error::new(Reason::ToolCallIndexInvalid))?;
+        let index = slots[INDEX].as_u64().ok_or_else(|| Error::new(Reason::ToolCallIndexInvalid))?;
         Ok(usize::try_from(index).unwrap_or(usize::MAX))
     }
 
-    fn open_block(&mut self, object: &Object<'_>, meter: &mut Meter) -> Result<(), Error> {
-        let index = self.index(object)?;
+    fn open_block(&mut self, slots: &Slots<'_>, meter: &mut Meter) -> Result<(), Error> {
+        let index = self.index(slots)?;
         if index < self.blocks.len() {
             return Err(Error::new(Reason::BlockIndexReused));
         }
         if index > self.blocks.len() {
             return Err(Error::new(Reason::BlockIndexGap));
         }
-        let start = object.get("content_block").and_then(Value::as_object).ok_or_else(|| invalid("content_block"))?;
-        let block = Block::open(start, false, meter)?;
+        if !matches!(slots[BLOCK], Raw::Object(_)) {
+            return Err(invalid("content_block"));
+        }
+        let block = Block::open(slots[BLOCK], false, meter)?;
         if !block.text().is_empty() {
             meter.snapshot(DeltaKind::Text, index, block.text())?;
         }
@@ -107,18 +120,20 @@ impl MessagesStream {
         Ok(())
     }
 
-    fn delta(&mut self, object: &Object<'_>, meter: &mut Meter) -> Result<(), Error> {
-        let index = self.index(object)?;
+    fn delta(&mut self, slots: &Slots<'_>, meter: &mut Meter) -> Result<(), Error> {
+        let index = self.index(slots)?;
         let block = match (self.open.get(index), self.blocks.get_mut(index)) {
             (Some(true), Some(block)) => block,
             _ => return Err(Error::new(Reason::DeltaForUnopenedBlock)),
         };
-        let delta = object.get("delta").and_then(Value::as_object).ok_or_else(|| invalid("delta"))?;
-        block.delta(delta, index, meter)
+        if !matches!(slots[DELTA], Raw::Object(_)) {
+            return Err(invalid("delta"));
+        }
+        block.delta(slots, index, &mut self.scratch, meter)
     }
 
-    fn stop_block(&mut self, object: &Object<'_>) -> Result<(), Error> {
-        let index = self.index(object)?;
+    fn stop_block(&mut self, slots: &Slots<'_>) -> Result<(), Error> {
+        let index = self.index(slots)?;
         match self.open.get_mut(index) {
             Some(open @ true) => {
                 *open = false;
@@ -128,35 +143,46 @@ impl MessagesStream {
         }
     }
 
-    fn message_delta(&mut self, object: &Object<'_>) -> Result<(), Error> {
+    fn message_delta(&mut self, slots: &Slots<'_>) -> Result<(), Error> {
         if !self.started {
             return Err(Error::new(Reason::EventBeforeMessageStart));
         }
-        let delta = object.get("delta").and_then(Value::as_object).ok_or_else(|| invalid("delta"))?;
-        match (delta.get("stop_reason"), &self.reason) {
-            (None | Some(Value::Null), _) => {}
-            (Some(Value::String(raw)), None) => self.reason = Some(raw.to_string()),
-            (Some(Value::String(raw)), Some(bound)) if bound == raw => {}
-            (Some(Value::String(_)), Some(_)) => return Err(Error::new(Reason::StopReasonConflict)),
-            (Some(_), _) => return Err(Error::new(Reason::StopReasonUnknown)),
+        if !matches!(slots[DELTA], Raw::Object(_)) {
+            return Err(invalid("delta"));
         }
-        self.add_usage(object.get("usage"))
+        match (slots[STOP_REASON], &self.reason) {
+            (Raw::Absent | Raw::Null, _) => {}
+            (raw @ Raw::String(..), None) => self.reason = raw.text().map(Cow::into_owned),
+            (raw, Some(bound)) if raw.is_text(bound) => {}
+            (Raw::String(..), Some(_)) => return Err(Error::new(Reason::StopReasonConflict)),
+            _ => return Err(Error::new(Reason::StopReasonUnknown)),
+        }
+        self.add_usage(slots[USAGE])
     }
 
     /// Usage is a running total: a later member replaces an earlier one, null says nothing.
-    fn add_usage(&mut self, usage: Option<&Value<'_>>) -> Result<(), Error> {
-        let given = match usage {
-            None | Some(Value::Null) => return Ok(()),
-            Some(Value::Object(given)) => given,
-            Some(_) => return Err(invalid("usage")),
-        };
+    fn add_usage(&mut self, given: Raw<'_>) -> Result<(), Error> {
+        match given {
+            Raw::Absent | Raw::Null => return Ok(()),
+            Raw::Object(_) => {}
+            _ => return Err(invalid("usage")),
+        }
         // Only what came is checked: work per event must not grow with what came before (S-08).
-        Usage::of_wire(Protocol::Messages, given)?;
+        Usage::check(Protocol::Messages, given)?;
         let kept = self.usage.get_or_insert_with(Object::default);
-        for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
-            kept.set(name, value.clone().into_owned());
+        for (name, value) in given.members().filter(|(_, value)| *value != Raw::Null) {
+            kept.set(&name.text().unwrap_or_default(), value.value().into_owned());
         }
         if kept.len() > MAX_MEMBERS { Err(invalid("usage")) } else { Ok(()) }
+    }
+
+    fn usage(&self) -> Result<Option<Usage>, Error> {
+        let Some(usage) = &self.usage else {
+            return Ok(None);
+        };
+        let text = canonical(&Value::Object(usage.clone()));
+        let raw = scan(&text, ENVELOPE_DEPTH).map_err(|_| invalid("usage"))?;
+        Usage::of_wire(Protocol::Messages, raw).map(Some)
     }
 
     fn stop(&mut self) -> Result<Flow, Error> {
@@ -178,16 +204,13 @@ impl MessagesStream {
 
     pub(crate) fn partial(&self) -> (String, Option<Usage>, u64) {
         let text = self.blocks.iter().map(Block::text).collect();
-        let usage = self.usage.as_ref().and_then(|usage| Usage::of_wire(Protocol::Messages, usage).ok());
+        let usage = self.usage().unwrap_or_default();
         let calls = self.blocks.iter().filter(|block| block.is_call()).count();
         (text, usage, u64::try_from(calls).unwrap_or(u64::MAX))
     }
 
     pub(crate) fn parts(&mut self, mut origin: Origin) -> Result<Parts, Error> {
-        let usage = match &self.usage {
-            Some(usage) => Some(Usage::of_wire(Protocol::Messages, usage)?),
-            None => None,
-        };
+        let usage = self.usage()?;
         origin.model = self.model.take().filter(|model| !model.is_empty()).unwrap_or(origin.model);
         origin.response_id = self.response_id.take();
         Ok(Parts {

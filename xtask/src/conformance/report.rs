@@ -11,6 +11,7 @@ use super::data::Recording;
 use super::recordings::RecordingResult;
 use crate::shell::{read_json, root, sha256_hex};
 use crate::support::check::known_failures;
+use crate::support::native;
 use crate::support::verdict::Verdict;
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -154,6 +155,7 @@ pub fn recordings(recordings: &[Recording], results: &[RecordingResult]) -> Resu
     hint_table(recordings, results);
     rule_table(results);
     strictness(recordings, results);
+    total.failed += under_profiles(recordings, results)?;
     let differing = results.iter().filter(|result| result.differs()).count();
     println!("recordings that differ from their hint: {differing} of {}, at most 12 may", results.len());
     if differing > 12 && total.failed == 0 {
@@ -193,9 +195,10 @@ fn rule_table(results: &[RecordingResult]) {
     }
 }
 
+const OUT_OF_SCOPE: [&str; 4] = ["P-04", "P-11", "P-12", "P-16"];
+
 /// The share of real, unedited, successful answers within the contract's scope that strictness refuses.
 fn strictness(recordings: &[Recording], results: &[RecordingResult]) {
-    const OUT_OF_SCOPE: [&str; 4] = ["P-04", "P-11", "P-12", "P-16"];
     println!(
         "strict rejects of wire recordings with a 2xx status, out of scope ({}) left out",
         OUT_OF_SCOPE.join(", ")
@@ -220,6 +223,45 @@ fn strictness(recordings: &[Recording], results: &[RecordingResult]) {
         }
         println!("    {protocol:<10} {rejected:>3} of {all:>4}  {:>5.1} %  (bar {most} %)", percent(rejected, all));
     }
+}
+
+/// Rules that no profile may touch; N has its codes under S-21.
+fn is_untouchable(rule: &str) -> bool {
+    let number = |prefix: &str| rule.strip_prefix(prefix).and_then(|number| number.parse::<u32>().ok());
+    match (number("P-"), number("S-"), number("N-")) {
+        (Some(number), _, _) => (1..=8).contains(&number) || (18..=20).contains(&number),
+        (_, Some(number), _) => (1..=15).contains(&number) || number == 21,
+        (_, _, number) => number.is_some(),
+    }
+}
+
+/// What of the strict rejects in scope is still rejected under the provider's profile: only by rules that no profile may touch. Gives the
+/// number of others.
+fn under_profiles(recordings: &[Recording], results: &[RecordingResult]) -> Result<usize> {
+    let table = read_json(&root().join("tests/provider-profiles.json"))?;
+    println!("the same recordings under the profile of their provider (tests/provider-profiles.json)");
+    let (mut accepted, mut kept, mut wrong) = (0, 0, 0);
+    for (recording, result) in recordings.iter().zip(results) {
+        let Some(strict) = result.verdict.as_ref().filter(|verdict| verdict.outcome == "rejected") else { continue };
+        let success = recording.job.status.is_some_and(|status| (200..300).contains(&status));
+        let beta = strict.reason.as_deref() == Some("content_block_unknown");
+        let out = beta || OUT_OF_SCOPE.contains(&strict.rule.as_deref().unwrap_or_default());
+        if recording.entry["fidelity"] != "wire" || !success || out {
+            continue;
+        }
+        let provider = recording.entry["provider"].as_str().unwrap_or("unknown");
+        let profile = table[provider].as_str().unwrap_or("strict");
+        let now =
+            native::run_as(&recording.job, &[], profile).map_err(|error| anyhow!("{}: {error}", recording.file))?;
+        let rule = now.rule.as_deref().unwrap_or_default();
+        let good = now.outcome != "rejected" || is_untouchable(rule);
+        accepted += usize::from(now.outcome != "rejected");
+        kept += usize::from(now.outcome == "rejected");
+        wrong += usize::from(!good);
+        println!("    {} {provider:<20} {profile:<16} {}", if good { "    " } else { "FAIL" }, now.brief());
+    }
+    println!("    {accepted} accepted, {kept} still rejected, {wrong} of them by a rule that a profile could touch");
+    Ok(wrong)
 }
 
 fn percent(part: usize, all: usize) -> f64 {
