@@ -409,6 +409,16 @@ test(`${PATHS.length} requests: guarded, untouched or refused by their path (P-1
   }
 });
 
+test("a quirk profile is the core's, and its use is in the report (Q-02)", async () => {
+  const { before, calls, reason } = turnParts("chat");
+  const strict = await guarded("chat", [before, calls, reason]);
+  rejected(strict, "STREAM_TRUNCATED");
+  const lenient = await guarded("chat", [before, calls, reason], { options: { quirks: "litellm" } });
+  assert.equal(lenient.error, undefined);
+  assert.equal(lenient.bytes.toString(), before + calls + reason);
+  assert.deepEqual(lenient.reports.map(({ verdict, quirks }) => [verdict, quirks]), [["passed", { missing_done: 1 }]]);
+});
+
 test("what inner fetch throws passes as it is, and what it gives must be a response", async () => {
   const refused = new TypeError("fetch failed");
   const send = (input) => guardFetch(async () => { if (input === "throw") throw refused; return input; })("http://127.0.0.1:1/v1/messages", post());
