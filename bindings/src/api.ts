@@ -3,6 +3,7 @@ export { runAgent } from "./agent.js";
 export { createApprovalClassRegistry, createRequestUserGate } from "./approval.js";
 export { FREE, readAgentRuntimeConfig, readTrustedModelCostProfile, usageCostUsd } from "./config.js";
 export { EffectNotStarted, TurnkeepError } from "./errors.js";
+export { guardFetch, guardStream } from "./guard.js";
 export { runGovernedAgentLoop } from "./loop.js";
 export { createFetchRuntime } from "./runtime.js";
 export { AgentTaskStepRecordSchema } from "./step.js";

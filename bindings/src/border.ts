@@ -18,8 +18,9 @@ export interface RawDecoder extends RawObject {
   records_ptr(): number;
   text_ptr(): number;
   text_len(): number;
-  held(): number;
   block_json(block: number): string;
+  /** Bytes pushed so far, counted back from the last, that must not be handed on yet. Only with `hold`. */
+  held(): number;
   finish(end: string): string;
   counters(): string;
 }

@@ -22,6 +22,14 @@ export interface ResponseShape {
   readonly deltas: boolean;
   /** Wire names to governed names. */
   readonly names?: { readonly [wire: string]: string } | undefined;
+  /** For a guard, which hands the bytes on: from where on they must be kept until the turn is sealed. */
+  readonly hold?: "calls" | "terminal" | undefined;
+}
+
+/** What was counted of a response. */
+export interface Counters {
+  readonly bytes: number;
+  readonly events: number;
 }
 
 const WORDS_PER_RECORD = 4;
@@ -67,6 +75,16 @@ export class ResponseDecoder {
   /** 0 open, 1 terminal marker seen, 2 failed. */
   state(): number {
     return this.#core.use((raw) => raw.state());
+  }
+
+  /** How many of the bytes pushed so far, counted back from the last, must not be handed on yet. Only with `hold`. */
+  held(): number {
+    return this.#core.use((raw) => raw.held());
+  }
+
+  /** What was counted so far. */
+  counters(): Counters {
+    return JSON.parse(this.#core.use((raw) => raw.counters())) as Counters;
   }
 
   /** Ends the response, once. @throws the provider error or the protocol error of the response */

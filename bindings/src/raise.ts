@@ -8,7 +8,7 @@ import { callCore } from "./wasm.js";
 /** Reasons of the core's registry that the bindings themselves raise. */
 export type RaisedReason =
   | "approval_not_found" | "checkpoint_not_saved" | "configuration_error" | "hook_failed" | "internal" | "invalid_input" | "invalid_state"
-  | "model_profile_unknown" | "provider_timeout" | "runtime_not_guarded" | "tool_name_collision";
+  | "model_profile_unknown" | "provider_timeout" | "responses_api_shape" | "runtime_not_guarded" | "tool_name_collision";
 
 /** The record of a reason, as the core words it. */
 export function recordOf(reason: RaisedReason, at: ErrorPlace = {}, details: JsonObject = {}): ErrorRecord {

@@ -8,7 +8,7 @@ import type {
 import { modelProfile, readAgentRuntimeConfig } from "./config.js";
 import { messagesJson } from "./history.js";
 import { clockOf } from "./host/clock.js";
-import { type Deadlines, runExchange } from "./host/fetch.js";
+import { DEADLINES, type Deadlines, runExchange } from "./host/fetch.js";
 import { encode } from "./json.js";
 import { accepted, raised } from "./raise.js";
 import { runTool } from "./tool.js";
@@ -24,8 +24,6 @@ interface ProviderRequest {
   readonly warnings: readonly string[];
 }
 
-/** S-10 and S-23, where neither configuration nor call says otherwise. */
-const DEADLINES: Deadlines = { drain_ms: 250, head_timeout_ms: 60_000, idle_timeout_ms: 60_000, call_timeout_ms: 600_000 };
 /** Written by us, or the key itself. */
 const OURS = new Set(["authorization", "x-api-key", "anthropic-version", "content-type"]);
 /** What a header may hold; `fetch` would otherwise throw with the value in its message. */

@@ -17,6 +17,8 @@ export type Timestamp = string;
 type Host<K extends string, Fallback> = typeof globalThis extends { [P in K]: { prototype: infer T } } ? T : Fallback;
 /** The runtime's own `AbortSignal`, so that a tool can hand it on to `fetch`. */
 export type HostAbortSignal = Host<"AbortSignal", { readonly aborted: boolean; readonly reason: unknown }>;
+/** The runtime's own byte stream: what `response.body` is. */
+export type HostByteStream = Host<"ReadableStream", { getReader(): unknown; cancel(reason?: unknown): Promise<void> }>;
 /** Any `fetch`: the platform's, undici's, a Worker binding's. */
 export type FetchLike = (input: never, init?: never) => PromiseLike<unknown>;
 

@@ -11,6 +11,7 @@ export * from "./approval.js";
 export * from "./base.js";
 export * from "./config.js";
 export * from "./errors.js";
+export * from "./guard.js";
 export * from "./loop.js";
 export * from "./task.js";
 export * from "./turn.js";

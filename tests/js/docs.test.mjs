@@ -26,6 +26,16 @@ test("docs/task-contract.md shows examples/node/task.mjs as it is, and what it p
   assert.match(stdout, /^budget_exhausted: 2 steps.*\n.*max_cost_usd.*\ncompleted: 3 steps/);
 });
 
+test("docs/guard.md shows the examples that `cargo xtask torture` runs, as they are", async () => {
+  const page = await read("docs/guard.md");
+  for (const name of ["openai", "anthropic", "ai"]) {
+    const path = `benches/torture/examples/${name}.mjs`;
+    const marker = `<!-- example: ${path} -->`;
+    assert.ok(page.includes(marker), marker);
+    assert.equal(block(page, marker), await read(path));
+  }
+});
+
 test("the block of docs/scenarios.md runs, and prints what its comments say", async () => {
   const code = block(await read("docs/scenarios.md"), "## In a program");
   const { stdout } = await run(code);

@@ -183,7 +183,9 @@ fn eslint() -> Result<Count> {
     ]);
     check(
         lint.args(
-            ["bindings", "tests/js", "tests/runtimes", "examples"].iter().filter(|dir| root().join(dir).exists()),
+            ["bindings", "tests/js", "tests/runtimes", "examples", "benches"]
+                .iter()
+                .filter(|dir| root().join(dir).exists()),
         ),
     )
 }
@@ -219,11 +221,25 @@ fn publint() -> Result<Count> {
 
 /// Node's own runner over every `tests/js/*.test.mjs`; `turnkeep` there is the installed tarball.
 fn node_tests() -> Result<Count> {
-    let files = crate::shell::files_below(&root().join("tests/js"), ".test.mjs")?;
+    run_node_tests(&crate::shell::files_below(&root().join("tests/js"), ".test.mjs")?)
+}
+
+/// `js FILTER`: some of those files alone, with a count.
+pub fn js(filter: &str) -> Result<bool> {
+    build::build_if_stale()?;
+    npm::installed()?;
+    let mut files = crate::shell::files_below(&root().join("tests/js"), ".test.mjs")?;
+    files.retain(|file| file.file_name().is_some_and(|name| name.to_string_lossy().contains(filter)));
+    let count = run_node_tests(&files)?;
+    println!("{} passed, {} failed", count.passed, count.failed);
+    Ok(count.failed == 0 && count.passed > 0)
+}
+
+fn run_node_tests(files: &[std::path::PathBuf]) -> Result<Count> {
     if files.is_empty() {
         return Ok(Count::default());
     }
-    let (text, good) = tee(command(tools::node()?).args(["--test", "--test-reporter=tap"]).args(&files))?;
+    let (text, good) = tee(command(tools::node()?).args(["--test", "--test-reporter=tap"]).args(files))?;
     let number = |word: &str| -> u64 {
         let line = text.lines().rev().find_map(|line| line.strip_prefix(word));
         line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)

@@ -13,6 +13,7 @@ mod size;
 #[path = "../../tests/support/mod.rs"]
 mod support;
 mod tools;
+mod torture;
 
 use std::process::ExitCode;
 
@@ -31,6 +32,11 @@ usage: cargo xtask <command>
       --runner native|node       default native; node runs the packed package
       --mutate SEED              other ids, names and values, another order: same verdicts
   acceptance A1|A2|A3|A4|A5    one acceptance figure; data from CONFORMANCE_DIR
+  acceptance http              each recording over real HTTP: the runtime's outcome is the native one, and the guard agrees
+  acceptance guard             every SDK of benches/torture behind the guard: no unsafe stream runs a tool
+  acceptance aimock            another project's server: our runtime and the vendors' parsers agree, or a rule says why not
+  torture                      the guard's figure as tables, without and with the guard, into benches/torture/results.md
+  js FILTER                    the files of tests/js whose names hold FILTER, on the packed package
   planted [FILTER]             applies each tests/planted/*.patch in a copy and demands a red check
   generate                     rewrites generated, committed files (the case list of the browser test)
 ";
@@ -76,6 +82,15 @@ fn dispatch(args: &mut Arguments) -> Result<bool> {
             let id: String = args.free_from_str()?;
             no_more(args)?;
             acceptance::run(&id)
+        }
+        Some("torture") => {
+            no_more(args)?;
+            torture::run_all(torture::Program::Tables)
+        }
+        Some("js") => {
+            let filter: String = args.free_from_str()?;
+            no_more(args)?;
+            fast::js(&filter)
         }
         Some("planted") => planted::run_all(args.opt_free_from_str::<String>()?.as_deref()),
         Some("generate") => conformance::generate_embedded(),

@@ -2,7 +2,7 @@
  * One request and its answer over `fetch`: head, body, drain, and every way it can end (S-10..S-13, S-20, S-23, S-24).
  * The core says what to send and what the bytes mean. The key is added here and is in nothing that leaves here (P-10).
  */
-import type { ErrorRecord, FetchLike, HostAbortSignal, Turn, TurnDelta, TurnOptions } from "../../types/index.js";
+import type { ErrorRecord, FetchLike, HostAbortSignal, Protocol, Turn, TurnDelta, TurnOptions } from "../../types/index.js";
 import { DRAINING, FAILED, type ResponseEnd } from "../border.js";
 import { ResponseDecoder, type ResponseShape } from "../decoder.js";
 import { TurnkeepError } from "../errors.js";
@@ -21,6 +21,8 @@ export interface Deadlines {
   readonly idle_timeout_ms: number;
   readonly call_timeout_ms: number;
 }
+/** Where nothing else is said. */
+export const DEADLINES: Deadlines = { drain_ms: 250, head_timeout_ms: 60_000, idle_timeout_ms: 60_000, call_timeout_ms: 600_000 };
 
 /** All that one exchange needs. */
 export interface Exchange {
@@ -42,7 +44,7 @@ export interface Exchange {
 /** A body of an error is read to here and no further (S-24). */
 const MAX_ERROR_BODY_BYTES = 65_536;
 /** One copy into wasm memory is never larger, so that a huge chunk meets its limit before it is kept. */
-const MAX_PUSH_BYTES = 1_048_576;
+export const MAX_PUSH_BYTES = 1_048_576;
 
 /** Errors of attempts that are known to cost nothing: no head, or an HTTP error (T-03). */
 const unbilled = new WeakSet();
@@ -52,7 +54,8 @@ export function isUnbilled(error: unknown): boolean {
   return typeof error === "object" && error !== null && unbilled.has(error);
 }
 
-interface Failure {
+/** What is known of a response that is no turn. */
+export interface Failure {
   readonly status: number | null;
   readonly cause: "http" | "transport" | "timeout" | "content_type";
   readonly retry_after?: string | undefined;
@@ -60,25 +63,29 @@ interface Failure {
   readonly body?: string | undefined;
 }
 
+/** The record of a failed response, as the core words it (S-24). */
+export function failureRecord(protocol: Protocol, facts: Failure): ErrorRecord {
+  return JSON.parse(callCore((border) => border.http_error(encode({ ...facts, protocol }, "response")))) as ErrorRecord;
+}
+
 function failure(exchange: Exchange, facts: Failure, billed: boolean, cause?: unknown): TurnkeepError {
-  const text = callCore((border) => border.http_error(encode({ ...facts, protocol: exchange.shape.protocol }, "response")));
-  const error = new TurnkeepError(JSON.parse(text) as ErrorRecord, cause === undefined || mentions(cause, exchange.key) ? {} : { cause });
+  const error = new TurnkeepError(failureRecord(exchange.shape.protocol, facts), cause === undefined || mentions(cause, exchange.key) ? {} : { cause });
   if (!billed) unbilled.add(error);
   return error;
 }
 
 /** What of a `Response` we use. */
-interface Answer {
+export interface Answer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly body: ReadableStream<Uint8Array> | null;
 }
 /** Duck-typed: a `Response` of another realm or library is as good. */
-function isAnswer(value: unknown): value is Answer {
+export function isAnswer(value: unknown): value is Answer {
   const { status, headers, body } = (value ?? {}) as Partial<Answer>;
   return typeof status === "number" && typeof headers?.get === "function" && (body === null || (typeof body?.getReader === "function" && !body.locked));
 }
-type Reader = ReadableStreamDefaultReader<Uint8Array>;
+export type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
 /**
  * Runs one exchange to its one end: a turn, a cancelled turn, or an error.
@@ -120,12 +127,17 @@ async function head(exchange: Exchange, halt: Halt, connection: AbortSignal): Pr
   }
 }
 
+/** Whether a content type is that of a stream. */
+export function isEventStream(type: string | null): boolean {
+  return /^\s*text\/event-stream\s*(;|$)/i.test(type ?? "");
+}
+
 async function body(exchange: Exchange, halt: Halt, decoder: ResponseDecoder, answer: Answer): Promise<Turn> {
   const endIdle = halt.idle(exchange.deadlines.idle_timeout_ms);
   const reader = answer.body?.getReader();
   const type = answer.headers.get("content-type");
   const good = answer.status >= 200 && answer.status < 300;
-  const streams = /^\s*text\/event-stream\s*(;|$)/i.test(type ?? "");
+  const streams = isEventStream(type);
   try {
     if (good && (streams || !exchange.shape.stream)) return await decode(exchange, halt, decoder, reader, endIdle);
     const text = await errorBody(halt, reader);
@@ -139,7 +151,7 @@ async function body(exchange: Exchange, halt: Halt, decoder: ResponseDecoder, an
 }
 
 /** At most 64 KiB of an error's body, whatever comes of the rest. */
-async function errorBody(halt: Halt, reader: Reader | undefined): Promise<string> {
+export async function errorBody(halt: Halt, reader: Reader | undefined): Promise<string> {
   const text = new TextDecoder("utf-8");
   let read = "";
   let left = MAX_ERROR_BODY_BYTES;
@@ -201,7 +213,8 @@ async function next(halt: Halt, reader: Reader): Promise<Uint8Array | "eof" | "f
   }
 }
 
-function feed(decoder: ResponseDecoder, chunk: Uint8Array): readonly TurnDelta[] {
+/** Feeds one read, a large one in pieces. */
+export function feed(decoder: ResponseDecoder, chunk: Uint8Array): readonly TurnDelta[] {
   if (!ArrayBuffer.isView(chunk)) throw raised("hook_failed", "fetch");
   if (chunk.length <= MAX_PUSH_BYTES) return decoder.push(chunk);
   const deltas: TurnDelta[] = [];

@@ -19,6 +19,14 @@ export function started<T>(work: () => T | PromiseLike<T>): Promise<T> {
   return new Promise((resolve) => { resolve(work()); });
 }
 
+interface Idle {
+  readonly ms: number;
+  readonly by: number;
+  readonly ended: AbortSignal;
+  /** Its timer runs. */
+  asleep: boolean;
+}
+
 /** Ends waits. Release it when the work is over. */
 export class Halt {
   readonly #clock: Clock;
@@ -27,6 +35,7 @@ export class Halt {
   #wake: (() => void) | undefined;
   #stop: Stop | undefined;
   #busySince: number | undefined;
+  #idle: Idle | undefined;
 
   constructor(clock: Clock, signal?: HostAbortSignal) {
     this.#clock = clock;
@@ -55,12 +64,15 @@ export class Halt {
     return disarm;
   }
 
-  /** Stops when one `wait` under way lasts longer than this, from its own start. Gives a function that ends the watch. */
-  idle(ms: number): () => void {
-    const watch = new AbortController();
-    const end = (): void => { watch.abort(); };
+  /**
+   * Stops when one counted `wait` lasts longer than this from its own start, or past a point in monotonic time. The timer belongs to the waits:
+   * when nobody waits it is not set again. Gives a function that ends the watch.
+   */
+  idle(ms: number, by = Number.POSITIVE_INFINITY): () => void {
+    const ended = new AbortController();
+    const end = (): void => { ended.abort(); };
     this.#over.signal.addEventListener("abort", end, { once: true });
-    void this.#watch(ms, watch.signal);
+    this.#idle = { ms, by, ended: ended.signal, asleep: false };
     return end;
   }
 
@@ -74,6 +86,7 @@ export class Halt {
       };
       this.#busySince = counts ? this.#clock.monotonic() : undefined;
       this.#wake = halted;
+      if (counts && this.#idle?.asleep === false) void this.#watch(this.#idle);
       work.then(
         (value) => {
           if (this.#wake !== halted) return;
@@ -118,14 +131,16 @@ export class Halt {
     this.#busySince = undefined;
   }
 
-  async #watch(ms: number, until: AbortSignal): Promise<void> {
-    let left = ms;
-    while (!until.aborted && this.#stop === undefined) {
-      await this.#clock.sleep(left, until).catch(() => undefined);
-      if (until.aborted) return;
-      const since = this.#busySince;
-      left = since === undefined ? ms : since + ms - this.#clock.monotonic();
-      if (left <= 0) this.#raise("timeout");
+  async #watch(idle: Idle): Promise<void> {
+    idle.asleep = true;
+    while (!idle.ended.aborted && this.#busySince !== undefined) {
+      const left = Math.min(this.#busySince + idle.ms, idle.by) - this.#clock.monotonic();
+      if (left <= 0) {
+        this.#raise("timeout");
+        break;
+      }
+      await this.#clock.sleep(left, idle.ended).catch(() => undefined);
     }
+    idle.asleep = false;
   }
 }

@@ -35,6 +35,7 @@ try {
   assert.deepEqual(answer.calls, [{ id: "c1", name: "get_weather", input: { city: "Oslo" } }]);
   assert.equal(answer.text, "Let me look.");
   assert.equal(answer.may_compile, false);
+  assert.deepEqual(answer.guard, { same: true, code: "STREAM_TRUNCATED" });
 } finally {
   server.kill();
   await ended;

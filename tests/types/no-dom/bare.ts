@@ -1,9 +1,9 @@
 // The declarations need no `dom` library and no ambient types: an edge or embedded project compiles against them as they are.
-import { createAgentTaskRun, createFetchRuntime, runGovernedAgentLoop, type AgentRuntimeConfig, type FetchLike, type HostPorts, type ToolCallContext } from "turnkeep";
+import { createAgentTaskRun, createFetchRuntime, guardFetch, guardStream, runGovernedAgentLoop, type AgentRuntimeConfig, type FetchLike, type HostByteStream, type HostPorts, type ToolCallContext } from "turnkeep";
 import { init } from "turnkeep/slim";
 import { createScriptedProvider } from "turnkeep/testing";
 
-declare const config: AgentRuntimeConfig, fetch: FetchLike, host: HostPorts;
+declare const config: AgentRuntimeConfig, fetch: FetchLike, host: HostPorts, body: HostByteStream;
 
 export async function run(module: object): Promise<string> {
   init(module);
@@ -15,3 +15,5 @@ export async function run(module: object): Promise<string> {
 }
 export const aborted = (context: ToolCallContext): boolean => context.signal.aborted;
 export const left: number = createScriptedProvider([{ text: "hi" }]).left;
+export const strict: FetchLike = guardFetch(fetch, { hold: "calls", onReport: (report) => void report.verdict });
+export const status = async (): Promise<string> => (await guardStream(body, { protocol: "messages" }).turn).status;

@@ -30,13 +30,20 @@ impl Figure {
 }
 
 pub fn run(id: &str) -> Result<bool> {
+    // These need packages and no data set.
+    match id {
+        "guard" => return crate::torture::run_all(crate::torture::Program::Check),
+        "aimock" => return crate::torture::run_all(crate::torture::Program::Agreement),
+        _ => {}
+    }
     let (title, figure): (&str, fn(&Path) -> Result<Figure>) = match id {
         "A1" => ("cases, renamed too", corpus::cases),
         "A2" => ("recordings", corpus::recordings),
+        "http" => ("recordings over HTTP", corpus::over_http),
         "A3" => ("event streams", sse::run),
         "A4" => ("JSON and UTF-8", json::run),
         "A5" => ("canonical form", jcs::run),
-        _ => bail!(Usage(format!("no acceptance figure `{id}`: A1 to A5"))),
+        _ => bail!(Usage(format!("no acceptance figure `{id}`: A1 to A5, http, guard, aimock"))),
     };
     let Some(dir) = data_dir()? else {
         println!("{id} NOT CHECKED: set CONFORMANCE_DIR to the folder that holds cases/, corpus/ and vectors/");

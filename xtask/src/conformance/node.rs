@@ -1,6 +1,6 @@
 //! The packed package in Node as a runner: one long-lived process, one JSON line per job.
 //!
-//! `tests/js/lib/worker.mjs` answers with the texts that the border gave; they are read here, so that integers of
+//! `tests/js/lib/worker.mjs` answers (over real HTTP: `http-worker.mjs`) with the texts that the border gave; they are read here, so that integers of
 //! 64 bits keep their digits.
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Stdio};
@@ -21,23 +21,34 @@ pub struct Node {
 }
 
 struct Process {
+    worker: &'static str,
     child: Child,
     stdin: ChildStdin,
     answers: Receiver<String>,
 }
 
 impl Node {
+    /// The core of the package, through its own border.
     pub fn start() -> Result<Node> {
+        Node::with("worker.mjs")
+    }
+
+    /// The package's runtime and guard, over HTTP on loopback.
+    pub fn over_http() -> Result<Node> {
+        Node::with("http-worker.mjs")
+    }
+
+    fn with(worker: &'static str) -> Result<Node> {
         build::build_if_stale()?;
         npm::installed()?;
-        Ok(Node { process: Process::start()? })
+        Ok(Node { process: Process::start(worker)? })
     }
 }
 
 impl Process {
-    fn start() -> Result<Process> {
+    fn start(worker: &'static str) -> Result<Process> {
         let mut child = command(tools::node()?)
-            .arg(root().join("tests/js/lib/worker.mjs"))
+            .arg(root().join("tests/js/lib").join(worker))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -52,7 +63,7 @@ impl Process {
                 }
             }
         });
-        Ok(Process { child, stdin, answers })
+        Ok(Process { worker, child, stdin, answers })
     }
 
     fn stop(&mut self) {
@@ -85,7 +96,7 @@ impl Runner for Node {
         self.process.stdin.flush()?;
         let Ok(answer) = self.process.answers.recv_timeout(ONE_JOB) else {
             self.process.stop();
-            self.process = Process::start()?;
+            self.process = Process::start(self.process.worker)?;
             return Ok(Err(format!("no answer from node in {} s, or it ended", ONE_JOB.as_secs())));
         };
         let answer: Value = serde_json::from_str(&answer).context("the node worker gave no JSON")?;
