@@ -47,7 +47,7 @@ pub(super) enum Input {
         free: bool,
     },
     /// What the host says of an input (P-17): why it is refused, if it is.
-    InputChecked {
+    Checked {
         key: String,
         refusal: Option<String>,
     },
@@ -126,7 +126,7 @@ impl Input {
                     (Some(Value::Bool(false)), message) => Some(message.unwrap_or_default().to_owned()),
                     _ => return Err(wrong("ok")),
                 };
-                Ok(Input::InputChecked { key: key()?, refusal })
+                Ok(Input::Checked { key: key()?, refusal })
             }
             "tool_result" => {
                 let output = text(given, "output_json")?;

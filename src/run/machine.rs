@@ -199,7 +199,7 @@ impl Run {
             Input::TurnFailed { key, error, free } if self.asks(&key) => {
                 self.turn_failed(&error.code, &error.json, error.hope, free.then_some(0))
             }
-            Input::InputChecked { key, refusal } => self.input_checked(&key, refusal),
+            Input::Checked { key, refusal } => self.input_checked(&key, refusal),
             Input::ToolResult { key, output, cost } => self.tool_result(&key, output, cost),
             Input::ToolFailed { key, code, message, threw, effect_none, cost } => {
                 self.tool_failed(&key, code, &message, threw, effect_none, cost)
@@ -351,7 +351,7 @@ impl Run {
     }
 
     /// Whether the next call can have a known cost, as far as the core can tell (B-06).
-    fn price_known(&self) -> bool {
+    pub(super) fn price_known(&self) -> bool {
         self.has_cost || self.model.as_ref().is_some_and(|model| model.prices.is_some())
     }
 

@@ -3,6 +3,7 @@
 
 use super::machine::{Ending, Phase, Run};
 use super::output::{Item, Output};
+use crate::budget::Budget;
 use crate::error::{Error, Reason};
 use crate::json::{Value, object, quote};
 use crate::step::{Step, StepStatus};
@@ -58,7 +59,9 @@ impl Run {
             "turn_failed",
             &object(&[("step", step.to_json()), ("error", error_json.to_owned()), ("attempt", attempt)]),
         );
-        let wait = self.wait_before_retry(hope);
+        let mut budget = self.budget.clone();
+        budget.add_cost(cost);
+        let wait = self.wait_before_retry(hope, &budget);
         let ended = step.to_json();
         self.push(Item::Step(Box::new(step.clone())));
         self.reject(&step, error_json, wait);
@@ -86,7 +89,7 @@ impl Run {
     /// The body of a response broke off (S-13): asked again while that can help. False when it cannot any more.
     pub(super) fn retry_disconnect(&mut self) -> bool {
         let error = Error::new(Reason::ProviderTransport).with("side", Value::text("provider"));
-        let Some(wait) = self.wait_before_retry(Hope::of_error(&error)) else {
+        let Some(wait) = self.wait_before_retry(Hope::of_error(&error), &self.budget) else {
             return false;
         };
         if let Some(step) = self.steps.last().cloned() {
@@ -96,11 +99,12 @@ impl Run {
         true
     }
 
-    /// Milliseconds to wait, when the call is to be made again.
-    fn wait_before_retry(&self, hope: Hope) -> Option<u64> {
+    /// Milliseconds to wait, when the call is to be made again. Where the budget would not clear it, the failure itself is the run's end.
+    fn wait_before_retry(&self, hope: Hope, budget: &Budget) -> Option<u64> {
         if self.leaving.is_some() || self.failed_attempts >= hope.retries {
             return None;
         }
+        budget.clear(self.price_known()).ok()?;
         let doubled = FIRST_WAIT_MS << self.failed_attempts.min(MAX_RETRIES);
         let wait = doubled.max(hope.retry_after_ms.unwrap_or(0));
         (wait <= LONGEST_WAIT_MS).then_some(wait)

@@ -13,9 +13,14 @@ const read = (name) => readFileSync(new URL(`dist/${name}`, home), "utf8");
 /** Files that only a Node entry reaches. */
 const forNode = (name) => /(^|\/)[^/]*\.node\.js$/.test(name);
 
-test("installs without scripts and without dependencies", () => {
+test("installs without scripts; the one dependency has none either, and no eval", () => {
   assert.equal(manifest.scripts, undefined);
-  assert.equal(manifest.dependencies, undefined);
+  assert.deepEqual(Object.keys(manifest.dependencies), ["@cfworker/json-schema"]);
+  const library = new URL("../@cfworker/json-schema/", home);
+  assert.equal(JSON.parse(readFileSync(new URL("package.json", library), "utf8")).dependencies, undefined);
+  const files = readdirSync(new URL("dist/esm", library)).filter((name) => name.endsWith(".js"));
+  assert.ok(files.length > 5, `only ${files.length} files`);
+  for (const name of files) assert.doesNotMatch(readFileSync(new URL(`dist/esm/${name}`, library), "utf8"), /\beval\s*\(|\bnew Function\b|\bimport\s*\(/, name);
   assert.equal(manifest.type, "module");
 });
 

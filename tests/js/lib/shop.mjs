@@ -7,7 +7,7 @@ export const PRICES = { input_usd_per_mtok: 3, output_usd_per_mtok: 15 };
 export const KEY = "sk-canary-2f9d1c";
 export const LIMITS = { max_steps: 40, max_cost_usd: 2, max_duration_s: 600 };
 
-const order = { type: "object", properties: { order: { type: "integer" } }, required: ["order"] };
+const order = { type: "object", properties: { order: { type: "integer" } } };
 export const TOOLS = [
   { name: "shop:lookup_order", description: "Look an order up", input_schema: order },
   { name: "shop:read_policy", description: "Read a policy page", input_schema: { type: "object" } },
