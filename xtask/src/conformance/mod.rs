@@ -6,6 +6,7 @@ pub mod node;
 pub mod recordings;
 mod report;
 pub mod runner;
+mod state;
 
 use std::path::PathBuf;
 
@@ -74,6 +75,17 @@ pub fn run(options: &Options) -> Result<bool> {
     }
     let mut total = report::cases(&case_results)?;
     total += report::recordings(&recordings, &recording_results)?;
+    if !recordings.is_empty() && options.mutate.is_none() {
+        let state = state::check(&recordings)?;
+        println!(
+            "provider state sent back as it came (S-16, S-17): {} Messages and {} Chat recordings",
+            state.messages, state.chat
+        );
+        for wrong in &state.wrong {
+            println!("    FAIL {wrong}");
+        }
+        total.failed += state.wrong.len() + usize::from(state.messages == 0 || state.chat == 0);
+    }
     println!("{} passed, {} failed, {} skipped", total.passed, total.failed, total.skipped);
     Ok(total.failed == 0 && total.passed > 0)
 }
