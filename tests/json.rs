@@ -1,7 +1,7 @@
 //! Strict JSON, canonical form and hashes on our own vectors, by rule.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 use serde_json::Value as Plain;
-use turnkeep::json::{JsonErrorKind, Value, canonical, hash, hex, ordered, parse, parse_bytes};
+use turnkeep::json::{JsonErrorKind, Value, canonical, canonicalize, hash, hex, ordered, parse, parse_bytes};
 
 fn kind(text: &str) -> Option<JsonErrorKind> {
     parse(text).err().map(|error| error.kind)
@@ -140,4 +140,121 @@ fn n_02_keys_sort_by_utf16() {
     let value = parse("{\"\u{fb33}\":1,\"\u{1f600}\":2,\"b\":3,\"a\":4}").unwrap();
     assert_eq!(canonical(&value), "{\"a\":4,\"b\":3,\"\u{1f600}\":2,\"\u{fb33}\":1}");
     assert_eq!(ordered(&value), "{\"\u{fb33}\":1,\"\u{1f600}\":2,\"b\":3,\"a\":4}");
+}
+
+/// Texts with every way to write the same: white space, escapes, numbers, keys out of order.
+struct Texts(u64);
+
+impl Texts {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+
+    fn pick<'t>(&mut self, of: &[&'t str]) -> &'t str {
+        of[usize::try_from(self.below(of.len() as u64)).unwrap()]
+    }
+
+    fn space(&mut self) -> &'static str {
+        self.pick(&["", "", "", " ", "\n", "\t ", "\r\n"])
+    }
+
+    fn string(&mut self) -> String {
+        let parts = [
+            "a",
+            "b",
+            "key",
+            "\\u0061",
+            "\\n",
+            "\\\"",
+            "\\\\",
+            "\\/",
+            "/",
+            "\u{e9}",
+            "\\u00e9",
+            "\u{1f600}",
+            "\\ud83d\\ude00",
+            "\u{fb33}",
+            "\\u0000",
+            "\\b",
+            "{",
+            "]",
+            ",",
+            ":",
+            " ",
+        ];
+        let length = self.below(6);
+        format!("\"{}\"", (0..length).map(|_| self.pick(&parts)).collect::<String>())
+    }
+
+    fn value(&mut self, depth: u64) -> String {
+        let numbers = [
+            "0",
+            "-0",
+            "1.0",
+            "1e3",
+            "-12.50",
+            "9007199254740993",
+            "-9223372036854775808",
+            "1e21",
+            "5e-324",
+            "1E+2",
+            "0.1",
+        ];
+        let (left, right) = (self.space(), self.space());
+        let inner = match self.below(if depth == 0 { 3 } else { 5 }) {
+            0 => self.pick(&["true", "false", "null"]).to_owned(),
+            1 => self.pick(&numbers).to_owned(),
+            2 => self.string(),
+            3 => {
+                let items: Vec<String> = (0..self.below(4)).map(|_| self.value(depth - 1)).collect();
+                format!("[{}{}]", self.space(), items.join(","))
+            }
+            _ => {
+                let count = self.below(16);
+                let members: Vec<String> = (0..count)
+                    .map(|_| {
+                        let (key, before, after) = (self.string(), self.space(), self.space());
+                        format!("{before}{key}{after}:{}", self.value(depth - 1))
+                    })
+                    .collect();
+                format!("{{{}{}}}", self.space(), members.join(","))
+            }
+        };
+        format!("{left}{inner}{right}")
+    }
+}
+
+/// N-02: the canonical form is the same with a tree in between and without, and it reads back to itself.
+#[test]
+fn n_02_a_text_and_its_tree_have_one_canonical_form() {
+    let mut texts = Texts(20_261_201);
+    let (mut good, mut refused) = (0, 0);
+    for _ in 0..20_000 {
+        let text = texts.value(3);
+        match (parse(&text), canonicalize(&text, 64)) {
+            (Ok(value), Ok(direct)) => {
+                assert_eq!(canonical(&value), direct, "{text}");
+                assert_eq!(canonicalize(&direct, 64).unwrap(), direct, "{text}");
+                assert_eq!(canonical(&parse(&ordered(&value)).unwrap()), direct, "{text}");
+                let naive: serde_json::Value = serde_json::from_str(&text).unwrap();
+                let again: serde_json::Value = serde_json::from_str(&direct).unwrap();
+                assert!(
+                    naive == again
+                        || text.contains("1.0")
+                        || text.contains("1e")
+                        || text.contains("1E")
+                        || text.contains("-0"),
+                    "{text}"
+                );
+                good += 1;
+            }
+            (Err(one), Err(two)) => {
+                assert_eq!((one, one.kind), (two, JsonErrorKind::DuplicateKey), "{text}");
+                refused += 1;
+            }
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+    assert!(good > 12_000 && refused > 500, "{good} {refused}");
 }
