@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 good, 1 a check failed, 2 wrong usage, 3 a tool or data set is missing.
 mod acceptance;
+mod bench;
 mod build;
 mod conformance;
 mod demo;
@@ -10,14 +11,13 @@ mod npm;
 mod planted;
 mod shell;
 mod size;
-#[path = "../../tests/support/mod.rs"]
-mod support;
 mod tools;
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use pico_args::Arguments;
+use turnkeep_checks::support;
 
 const HELP: &str = "\
 usage: cargo xtask <command>
@@ -31,6 +31,8 @@ usage: cargo xtask <command>
       --runner native|node       default native; node runs the packed package
       --mutate SEED              other ids, names and values, another order: same verdicts
   acceptance A1|A2|A3|A4|A5    one acceptance figure; data from CONFORMANCE_DIR
+  bench [--quick] [--lanes L]  the stream harness of CONFORMANCE_DIR/bench with our lanes, and each bar; a whole run
+                               rewrites benches/streams/results.md
   planted [FILTER]             applies each tests/planted/*.patch in a copy and demands a red check
   generate                     rewrites generated, committed files (the case list of the browser test)
 ";
@@ -76,6 +78,12 @@ fn dispatch(args: &mut Arguments) -> Result<bool> {
             let id: String = args.free_from_str()?;
             no_more(args)?;
             acceptance::run(&id)
+        }
+        Some("bench") => {
+            let options =
+                bench::Options { quick: args.contains("--quick"), lanes: args.opt_value_from_str("--lanes")? };
+            no_more(args)?;
+            bench::run_all(&options)
         }
         Some("planted") => planted::run_all(args.opt_free_from_str::<String>()?.as_deref()),
         Some("generate") => conformance::generate_embedded(),
