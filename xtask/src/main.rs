@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 good, 1 a check failed, 2 wrong usage, 3 a tool or data set is missing.
 mod acceptance;
+mod bench;
 mod build;
 mod conformance;
 mod demo;
@@ -10,8 +11,6 @@ mod npm;
 mod planted;
 mod shell;
 mod size;
-#[path = "../../tests/support/mod.rs"]
-mod support;
 mod tools;
 mod torture;
 
@@ -19,6 +18,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use pico_args::Arguments;
+use turnkeep_checks::support;
 
 const HELP: &str = "\
 usage: cargo xtask <command>
@@ -37,6 +37,8 @@ usage: cargo xtask <command>
   acceptance aimock            another project's server: our runtime and the vendors' parsers agree, or a rule says why not
   torture                      the guard's figure as tables, without and with the guard, into benches/torture/results.md
   js FILTER                    the files of tests/js whose names hold FILTER, on the packed package
+  bench [--quick] [--lanes L]  the stream harness of CONFORMANCE_DIR/bench with our lanes, and each bar; a whole run
+                               rewrites benches/streams/results.md
   planted [FILTER]             applies each tests/planted/*.patch in a copy and demands a red check
   generate                     rewrites generated, committed files (the case list of the browser test)
 ";
@@ -91,6 +93,12 @@ fn dispatch(args: &mut Arguments) -> Result<bool> {
             let filter: String = args.free_from_str()?;
             no_more(args)?;
             fast::js(&filter)
+        }
+        Some("bench") => {
+            let options =
+                bench::Options { quick: args.contains("--quick"), lanes: args.opt_value_from_str("--lanes")? };
+            no_more(args)?;
+            bench::run_all(&options)
         }
         Some("planted") => planted::run_all(args.opt_free_from_str::<String>()?.as_deref()),
         Some("generate") => conformance::generate_embedded(),

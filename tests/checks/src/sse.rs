@@ -1,16 +1,11 @@
-//! A3: the event-stream vectors, at every cut, every two cuts of short bodies, byte by byte, and 1,000 random splits.
-use std::path::Path;
-
-use anyhow::{Context, Result, anyhow};
+//! A3: an event-stream vector at every cut, every two cuts of a short body, byte by byte, and 1,000 random splits (S-22).
 use serde_json::Value;
 use turnkeep::wire::sse::{SseDecoder, SseEvent};
 use turnkeep::wire::utf8::Utf8Carry;
 
-use super::{Figure, SEED, halves};
-use crate::shell::read_json;
-use crate::support::case::base64_decode;
 use crate::support::rng::Rng;
 use crate::support::splits::{pieces, random};
+use crate::{Figure, bytes, word};
 
 const TWO_CUTS_UP_TO: usize = 256;
 const RANDOM: usize = 1000;
@@ -21,24 +16,11 @@ struct Read {
     retry: Option<u64>,
 }
 
-pub fn run(dir: &Path) -> Result<Figure> {
-    let mut figure = Figure::default();
-    let mut vectors = 0;
-    for file in halves(dir.join("vectors/sse"), ".json")? {
-        for vector in read_json(&file)?.as_array().context("the sse vectors are no list")? {
-            vectors += 1;
-            check(vector, &mut figure)?;
-        }
-    }
-    println!("    {vectors} vectors");
-    Ok(figure)
-}
-
-fn check(vector: &Value, figure: &mut Figure) -> Result<()> {
-    let id = vector["id"].as_str().context("a vector without id")?;
-    let body = base64_decode(vector["body_b64"].as_str().context("no body_b64")?).map_err(|error| anyhow!(error))?;
+pub fn check(vector: &Value, seed: u64, figure: &mut Figure) -> Result<(), String> {
+    let id = word(vector, "id")?;
+    let body = bytes(vector, "body_b64")?;
     let expected = expected(vector)?;
-    let mut rng = Rng::for_text(SEED, id);
+    let mut rng = Rng::for_text(seed, id);
     let mut cuts: Vec<Vec<usize>> = vec![Vec::new(), (1..body.len()).collect()];
     cuts.extend((1..body.len()).map(|cut| vec![cut]));
     if body.len() <= TWO_CUTS_UP_TO {
@@ -52,15 +34,13 @@ fn check(vector: &Value, figure: &mut Figure) -> Result<()> {
     Ok(())
 }
 
-fn expected(vector: &Value) -> Result<Read> {
-    let word = |event: &Value, name: &str| {
-        event[name].as_str().map(str::to_owned).with_context(|| format!("an event without {name}"))
-    };
-    let events = vector["events"].as_array().context("a vector without events")?;
+fn expected(vector: &Value) -> Result<Read, String> {
+    let owned = |event: &Value, name: &str| word(event, name).map(str::to_owned);
+    let events = vector["events"].as_array().ok_or("a vector without events")?;
     let events = events
         .iter()
-        .map(|event| Ok([word(event, "event")?, word(event, "data")?, word(event, "id")?]))
-        .collect::<Result<_>>()?;
+        .map(|event| Ok([owned(event, "event")?, owned(event, "data")?, owned(event, "id")?]))
+        .collect::<Result<_, String>>()?;
     Ok(Read { events, retry: vector["retry"].as_u64() })
 }
 

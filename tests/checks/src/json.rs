@@ -1,48 +1,20 @@
-//! A4: JSONTestSuite (what it leaves open is in `tests/json-i-table.json`) and the UTF-8 set.
-use std::path::Path;
-
-use anyhow::{Context, Result};
+//! A4: texts of JSONTestSuite, and sequences of the UTF-8 set, as JSON and as the text of a streamed reply (N-01, S-21).
 use serde_json::Value;
 use turnkeep::json::{canonical, parse_bytes};
 use turnkeep::provider::{Decoder, DecoderConfig, End, Outcome, Protocol};
 
-use super::{Figure, halves, hex_bytes};
-use crate::shell::{files_below, read, read_json, root};
-
-pub fn run(dir: &Path) -> Result<Figure> {
-    let mut figure = Figure::default();
-    let table = read_json(&root().join("tests/json-i-table.json"))?;
-    let (mut files, mut lines) = (0, 0);
-    for half in halves(dir.join("vectors/json-parsing"), "")? {
-        for file in files_below(&half, ".json")? {
-            files += 1;
-            check_file(&file, &table, &mut figure)?;
-        }
-    }
-    for file in halves(dir.join("vectors/utf8"), ".json")? {
-        for line in read_json(&file)?.as_array().context("the UTF-8 set is no list")? {
-            lines += 1;
-            check_utf8(line, &mut figure)?;
-        }
-    }
-    println!("    {files} JSON files, {lines} UTF-8 sequences");
-    figure.check(files > 0 && lines > 0, || format!("{files} JSON files, {lines} UTF-8 sequences"));
-    Ok(figure)
-}
+use crate::{Figure, bytes, hex_bytes, word};
 
 /// What we do with a text: its canonical form, or `refuse`.
 fn ours(bytes: &[u8]) -> String {
     parse_bytes(bytes).map_or_else(|_| "refuse".into(), |value| canonical(&value))
 }
 
-fn check_file(path: &Path, table: &Value, figure: &mut Figure) -> Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let bytes = read(path)?;
-    let got = ours(&bytes);
-    let expected = match &table["files"][name.as_ref()] {
-        Value::Null => None,
-        entry => Some(entry["ours"].as_str().with_context(|| format!("{name}: no `ours` in the table"))?),
-    };
+/// `{name, bytes, ours}`: `ours` is what the written table says of a text that the suite leaves open, else null.
+pub fn file(job: &Value, figure: &mut Figure) -> Result<(), String> {
+    let name = word(job, "name")?;
+    let got = ours(&bytes(job, "bytes")?);
+    let expected = job["ours"].as_str();
     let right = match (expected, name.get(..2)) {
         (Some(expected), _) => got == expected,
         (None, Some("y_")) => got != "refuse",
@@ -58,10 +30,10 @@ fn check_file(path: &Path, table: &Value, figure: &mut Figure) -> Result<()> {
     Ok(())
 }
 
-fn check_utf8(line: &Value, figure: &mut Figure) -> Result<()> {
-    let id = line["id"].as_str().context("a sequence without id")?;
-    let bytes = hex_bytes(line["hex"].as_str().context("a sequence without hex")?)?;
-    let valid = line["valid"].as_bool().context("a sequence without valid")?;
+pub fn utf8(line: &Value, figure: &mut Figure) -> Result<(), String> {
+    let id = word(line, "id")?;
+    let bytes = hex_bytes(word(line, "hex")?)?;
+    let valid = line["valid"].as_bool().ok_or("a sequence without valid")?;
 
     let mut text = b"\"".to_vec();
     for byte in &bytes {
