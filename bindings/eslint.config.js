@@ -29,7 +29,7 @@ export default tseslint.config(
       globals: {
         console: "readonly", process: "readonly", Buffer: "readonly", URL: "readonly", WebAssembly: "readonly",
         TextEncoder: "readonly", TextDecoder: "readonly", Response: "readonly", Request: "readonly", fetch: "readonly",
-        ReadableStream: "readonly", TransformStream: "readonly", AbortController: "readonly", AbortSignal: "readonly", structuredClone: "readonly",
+        ReadableStream: "readonly", TransformStream: "readonly", WritableStream: "readonly", AbortController: "readonly", AbortSignal: "readonly", structuredClone: "readonly",
         setTimeout: "readonly", clearTimeout: "readonly", setInterval: "readonly", clearInterval: "readonly",
         setImmediate: "readonly", queueMicrotask: "readonly", performance: "readonly", globalThis: "readonly",
         crypto: "readonly", atob: "readonly", btoa: "readonly",

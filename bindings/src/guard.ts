@@ -83,6 +83,21 @@ function passes({ status }: Answer): boolean {
   return status < 200 || status > 299 || status === 204 || status === 205;
 }
 
+const READERS = ["arrayBuffer", "blob", "bytes", "formData", "json", "text"] as const;
+
+/** The answer with the guarded body. Browsers hide from `json()` and its like what a body errored with: here they say it. */
+function rebuilt({ status, statusText, headers, url }: Response, body: GuardedBody): Response {
+  const response = new Response(body.readable, { status, statusText, headers: [...headers] });
+  Object.defineProperty(response, "url", { value: url });
+  for (const name of READERS) {
+    const read = Reflect.get(response, name) as ((this: Response) => Promise<unknown>) | undefined;
+    if (read === undefined) continue;
+    const value = (): Promise<unknown> => read.call(response).catch((error: unknown) => { throw body.failed === undefined ? error : body.failed.reason; });
+    Object.defineProperty(response, name, { value });
+  }
+  return response;
+}
+
 /** Makes a `fetch` strict (types/guard.d.ts). */
 export function guardFetch<F extends FetchLike>(fetch: F, options: GuardOptions = {}): F {
   const guard = new Guard(options);
@@ -96,11 +111,9 @@ export function guardFetch<F extends FetchLike>(fetch: F, options: GuardOptions 
     const answer = await head(guard, send, request, input, init);
     if (!isAnswer(answer)) throw raised("hook_failed", "fetch");
     if (passes(answer)) return answer;
-    const { status, headers, statusText, url } = answer as unknown as Response;
-    const { readable } = guard.body({ status, body: answer.body, content_type: headers.get("content-type") }, request, signalOf(input, init), until);
-    const response = new Response(readable, { status, statusText, headers: [...headers] });
-    Object.defineProperty(response, "url", { value: url });
-    return response;
+    const content_type = answer.headers.get("content-type");
+    const body = guard.body({ status: answer.status, body: answer.body, content_type }, request, signalOf(input, init), until);
+    return rebuilt(answer as unknown as Response, body);
   };
   return guarded as unknown as F;
 }

@@ -285,6 +285,23 @@ for (const protocol of PROTOCOLS) {
     assert.deepEqual(reports.map(({ verdict }) => verdict), ["passed", "passed", "rejected"]);
   });
 
+  test(`${protocol}: what a body errored with is said by every way to read it, also where the platform hides it`, async (t) => {
+    const bad = bodyOf(protocol, [["call_a", {}], ["call_a", {}]]);
+    const origin = await serveRaw(t, (_request, response) => { response.writeHead(200, { "content-type": "application/json" }).end(bad); });
+    const names = ["arrayBuffer", "blob", "bytes", "formData", "json", "text"].filter((name) => typeof Response.prototype[name] === "function");
+    assert.ok(names.length >= 5);
+    for (const name of names) {
+      // As Chromium does it.
+      t.mock.method(Response.prototype, name, async function hidden() {
+        await this.body.pipeTo(new WritableStream()).catch(() => undefined);
+        throw new TypeError("Failed to fetch");
+      });
+      const response = await guardFetch(fetch)(origin + PATH[protocol], post());
+      await assert.rejects(response[name](), (error) => TurnkeepError.is(error, "CALL_ID_DUPLICATE"), name);
+      await assert.rejects(new Response("x")[name](), TypeError);
+    }
+  });
+
   test(`${protocol}: a body cut by length with a call in it is not handed over (P-20)`, async (t) => {
     const cut = bodyOf(protocol).replace(protocol === "chat" ? '"tool_calls","message"' : '"tool_use","stop_sequence"', protocol === "chat" ? '"length","message"' : '"max_tokens","stop_sequence"');
     assert.notEqual(cut, bodyOf(protocol));

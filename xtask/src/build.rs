@@ -133,12 +133,13 @@ fn compile() -> Result<()> {
 }
 
 /// What is packed beside `dist/`: the texts a user of the tarball is pointed to.
-const PACKED: [&str; 8] = [
+const PACKED: [&str; 9] = [
     "README.md",
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "docs/errors.md",
     "docs/guard.md",
+    "docs/quirks.md",
     "docs/rules.md",
     "docs/scenarios.md",
     "docs/task-contract.md",

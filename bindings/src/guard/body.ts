@@ -43,6 +43,8 @@ interface Piece {
 export class GuardedBody {
   readonly readable: ReadableStream<Bytes>;
   readonly turn: Promise<Turn>;
+  /** What the body errored with, once it has. */
+  failed: { readonly reason: unknown } | undefined;
   readonly #response: GuardedResponse;
   readonly #halt: Halt;
   readonly #kept = new Kept();
@@ -226,9 +228,15 @@ export class GuardedBody {
   }
 
   #fail(error: TurnkeepError, verdict: "rejected" | "client_disconnect" = "rejected", turn?: Turn): TurnkeepError {
+    if (this.#reported) return error;
     this.#report({ verdict, error: error.toJSON(), ...(turn === undefined ? {} : { turn }) });
-    this.#reject(error);
+    this.#errored(error);
     return error;
+  }
+
+  #errored(reason: unknown): void {
+    this.failed ??= { reason };
+    this.#reject(reason);
   }
 
   readonly #aborted = (): void => {
@@ -243,7 +251,7 @@ export class GuardedBody {
     if (this.#reported) return;
     const turn = this.#cut(end) ?? (end === "abort" ? CANCELLED : CONSUMER_LEFT);
     this.#report({ verdict: end === "abort" ? "cancelled" : "client_disconnect", turn }, reason);
-    if (end === "abort") this.#reject(reason);
+    if (end === "abort") this.#errored(reason);
     else this.#resolve(turn);
   }
 
