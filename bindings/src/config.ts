@@ -2,7 +2,7 @@
  * The `agent_runtime` object of a host's configuration, trusted prices, and cost.
  * The core checks and computes (B-07, B-09, C-01); this file carries. Prices never come from a reply.
  */
-import type { AgentRuntimeConfig, ModelCostProfile, ModelProfile, Usage } from "../types/index.js";
+import type { AgentRuntimeConfig, ModelCostProfile, ModelProfile, QuirkProfile, Usage } from "../types/index.js";
 import { encode, frozen } from "./json.js";
 import { accepted, raised } from "./raise.js";
 import { callCore } from "./wasm.js";
@@ -45,4 +45,9 @@ export function usageCostUsd(usage: Usage | null, prices: ModelCostProfile | nul
   if (typeof usage !== "object" || typeof prices !== "object" || usage === null || prices === null) return null;
   const text = encode({ usage, prices }, "usage");
   return JSON.parse(callCore((border) => border.usage_cost(text))) as number | null;
+}
+
+/** The quirk profiles and what each normalises (types/config.d.ts). */
+export function quirkProfiles(): readonly QuirkProfile[] {
+  return frozen(JSON.parse(callCore((border) => border.quirk_profiles())) as readonly QuirkProfile[]);
 }

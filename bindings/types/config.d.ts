@@ -79,8 +79,26 @@ export interface ModelCostProfile {
  */
 export const FREE: ModelCostProfile;
 
-/** Name of a documented set of normalisations (Q-01). */
-export type QuirkProfileName = "strict" | (string & {});
+/** Name of a documented set of normalisations (Q-01); docs/quirks.md. One that does not exist is `CONFIGURATION_ERROR`. */
+export type QuirkProfileName = "strict" | "gemini-compat" | "ollama" | "openrouter" | "litellm" | "llama-cpp" | "perplexity" | "writer" | (string & {});
+
+/** A set of normalisations that a model entry or a guard may switch on (Q-02). */
+export interface QuirkProfile {
+  readonly name: string;
+  /** The protocol it belongs to; `strict` serves both. */
+  readonly protocol: Protocol;
+  /** Name and one sentence of each normalisation. Each use is counted in `turn.quirks`. */
+  readonly quirks: { readonly [quirk: string]: string };
+  /** Where the behaviour was seen. */
+  readonly seen_at: string;
+}
+
+/**
+ * Every quirk profile.
+ * @example
+ * quirkProfiles().find((profile) => profile.name === "gemini-compat")?.quirks; // { repeated_index: "calls that all have index 0, ..." }
+ */
+export function quirkProfiles(): readonly QuirkProfile[];
 
 /** One model and where it is served. */
 export interface ModelProfile {

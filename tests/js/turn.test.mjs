@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { inspect } from "node:util";
-import { createFetchRuntime, TurnkeepError } from "turnkeep";
+import { createFetchRuntime, quirkProfiles, TurnkeepError } from "turnkeep";
 import { startScriptedServer } from "turnkeep/testing";
-import { ask, call, configFor, KEY, PROTOCOLS, serve } from "./lib/shop.mjs";
+import { ask, call, configFor, KEY, PROTOCOLS, serve, TOOLS } from "./lib/shop.mjs";
 
 const TURN = { text: "Let me look. ", calls: [call("call_a", "shop:lookup_order", { order: 7 }), call("call_b", "shop:read_policy", { page: "refunds" })] };
 
@@ -231,4 +231,22 @@ test("intent_catalog is accepted, ignored and reported once (P-09)", async () =>
   assert.equal(said.length, 1);
   assert.match(said[0], /intent_catalog.*P-09/);
   assert.equal(JSON.stringify(server.requests).includes("intent_catalog"), false);
+});
+
+test("a quirk profile is switched on by name, counted, and written into the step (Q-01, Q-02)", async () => {
+  const profiles = quirkProfiles();
+  assert.ok(profiles.length >= 6 && Object.isFrozen(profiles[0]));
+  assert.deepEqual(Object.keys(profiles.find(({ name }) => name === "gemini-compat").quirks), ["repeated_index"]);
+  const chunk = (delta, reason = null) => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`;
+  const one = (id, order) => ({ tool_calls: [{ index: 0, id, type: "function", function: { name: "shop_lookup_order", arguments: JSON.stringify({ order }) } }] });
+  const raw = chunk(one("a", 1)) + chunk(one("b", 2)) + chunk({}, "tool_calls") + "data: [DONE]\n\n";
+  const fetch = async () => new Response(raw, { headers: { "content-type": "text/event-stream" } });
+  const ask = (quirks) => {
+    const config = { models: { main: { protocol: "chat", model: "m", base_url: "http://127.0.0.1:9/v1", quirks } } };
+    return createFetchRuntime({ config, apiKey: "", fetch }).executeTurn({ session_id: "s", model_profile: "main", messages: [{ role: "user", content: "Hi" }], tool_catalog: TOOLS });
+  };
+  assert.equal((await code(ask(undefined))).code, "CALL_ID_CONFLICT");
+  const turn = await ask("gemini-compat");
+  assert.deepEqual([turn.requested_tools.map(({ id, input }) => [id, input]), turn.quirks], [[["a", { order: 1 }], ["b", { order: 2 }]], { repeated_index: 1 }]);
+  for (const quirks of ["unheard", "constructor", 1]) assert.throws(() => ask(quirks), (error) => TurnkeepError.is(error, "CONFIGURATION_ERROR") && error.at.field.endsWith("quirks"));
 });
