@@ -10,10 +10,7 @@ export interface AgentTool<Input = never> extends Omit<ToolPolicy, "side_effecti
   readonly description: string;
   /** Required: the one thing nobody can guess for you. */
   readonly side_effecting: boolean;
-  /**
-   * A Standard Schema checks each input (P-17). A plain JSON Schema is told to the model and not checked here:
-   * a tool that declares one checks its input itself.
-   */
+  /** Checks each input before anything is claimed or run (P-17): a Standard Schema, or JSON Schema 2020-12. One that is none is `CONFIGURATION_ERROR`. */
   readonly input: StandardSchema<unknown, Input> | JsonSchema;
   /** For a Standard Schema that cannot describe itself as JSON Schema. */
   readonly input_schema?: JsonSchema | undefined;
