@@ -107,7 +107,10 @@ export class ResponseDecoder {
     const deltas: TurnDelta[] = [];
     let from = 0;
     for (let at = 0; at < records.length; at += WORDS_PER_RECORD) {
-      const [kind, block = 0, length = 0, bytes = 0] = records.subarray(at, at + WORDS_PER_RECORD);
+      const kind = records[at];
+      const block = records[at + 1] ?? 0;
+      const length = records[at + 2] ?? 0;
+      const bytes = records[at + 3] ?? 0;
       const piece = kind === TEXT || kind === TOOL_INPUT ? text.slice(from, from + length) : "";
       from += piece.length;
       if (kind === TEXT) deltas.push({ type: "text_delta", block, text: piece });

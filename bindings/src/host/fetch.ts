@@ -223,18 +223,25 @@ export function feed(decoder: ResponseDecoder, chunk: Uint8Array): readonly Turn
   return deltas;
 }
 
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}
+
 /** Hands deltas on, one after another. False when the caller ended the call meanwhile. */
 async function tell(exchange: Exchange, halt: Halt, deltas: readonly TurnDelta[]): Promise<boolean> {
   const { onDelta } = exchange;
   if (onDelta === undefined) return true;
   for (const delta of deltas) {
     try {
-      await halt.wait(started(() => onDelta(delta)), false);
+      // Most listeners are done when they return: only one that is not costs a wait.
+      const busy = onDelta(delta) as unknown;
+      if (isThenable(busy)) await halt.wait(Promise.resolve(busy), false);
     } catch (error) {
       if (halt.stop === "abort" || halt.stop === "consumer") return false;
       if (halt.stop === "timeout") throw failure(exchange, { status: 200, cause: "timeout" }, true);
       throw raised("hook_failed", "onDelta", error);
     }
+    if (halt.stop === "abort" || halt.stop === "consumer") return false;
   }
   return true;
 }
