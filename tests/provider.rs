@@ -669,7 +669,7 @@ fn s_24_failures_are_one_family() {
         (Cause::Http(529), "PROVIDER_OVERLOADED", true),
         (Cause::Http(404), "PROVIDER_BAD_REQUEST", false),
         (Cause::Http(500), "PROVIDER_UNAVAILABLE", true),
-        (Cause::Http(301), "PROVIDER_UNAVAILABLE", true),
+        (Cause::Http(301), "PROVIDER_ERROR", false),
         (Cause::Transport, "PROVIDER_TRANSPORT", true),
         (Cause::Timeout, "PROVIDER_TIMEOUT", true),
         (Cause::ContentType, "NOT_AN_EVENT_STREAM", false),

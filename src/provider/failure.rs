@@ -26,7 +26,9 @@ pub fn http_error(cause: Cause, retry_after: Option<&str>, body: Option<&str>) -
         Cause::Http(429) => Reason::ProviderRateLimited,
         Cause::Http(529) => Reason::ProviderOverloaded,
         Cause::Http(400..=499) => Reason::ProviderBadRequest,
-        Cause::Http(_) => Reason::ProviderUnavailable,
+        Cause::Http(500..=599) => Reason::ProviderUnavailable,
+        // A redirect is not followed, and asking again brings it again.
+        Cause::Http(_) => Reason::ProviderError,
         Cause::Transport => Reason::ProviderTransport,
         Cause::Timeout => Reason::ProviderTimeout,
         Cause::ContentType => Reason::NotAnEventStream,

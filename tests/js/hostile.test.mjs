@@ -111,10 +111,10 @@ const ROWS = [
     await pause(400);
     if (!socket.destroyed) socket.write(piece("data: {}\n\n"));
   } },
-  { name: "redirects", runtime: "PROVIDER_UNAVAILABLE", guard: "tool_request", serve: (socket, { whole, path }) => (path === "/moved"
+  { name: "redirects", runtime: "PROVIDER_ERROR", guard: "tool_request", serve: (socket, { whole, path }) => (path === "/moved"
     ? socket.end(head([SSE, length(whole), CLOSE]) + whole)
     : socket.end(head(["location: /moved", "content-length: 0", CLOSE], "307 Temporary Redirect"))) },
-  { name: "redirects in a circle", runtime: "PROVIDER_UNAVAILABLE", guard: "fetch failed", rejects: true, serve: (socket, { path }) => socket.end(head([`location: ${path}`, "content-length: 0", CLOSE], "307 Temporary Redirect")) },
+  { name: "redirects in a circle", runtime: "PROVIDER_ERROR", guard: "fetch failed", rejects: true, serve: (socket, { path }) => socket.end(head([`location: ${path}`, "content-length: 0", CLOSE], "307 Temporary Redirect")) },
   { name: "sends 102 and 103 first", ...both("tool_request"), serve: (socket, { whole }) => socket.end(`${head([], "102 Processing")}${head(["link: </a>; rel=preload"], "103 Early Hints")}${head([SSE, length(whole), CLOSE])}${whole}`) },
   { name: "ends with the connection, without a length", ...both("tool_request"), serve: (socket, { whole }) => socket.end(head([SSE, CLOSE]) + whole) },
   { name: "answers 200 with nothing, as a stream", ...both("STREAM_TRUNCATED"), serve: (socket) => socket.end(head([SSE, "content-length: 0", CLOSE])) },
