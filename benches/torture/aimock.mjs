@@ -1,10 +1,7 @@
 // A server that is not ours: `@copilotkit/aimock` answers, our runtime and the vendors' own parsers read. Where both accept, text, calls and reason
 // are the same; where only one does, the rule that says so is named. Fails on a difference that no rule explains.
-import { isDeepStrictEqual } from "node:util";
 import { LLMock } from "@copilotkit/aimock";
-import { createFetchRuntime, TurnkeepError } from "turnkeep";
-import Anthropic from "@anthropic-ai/sdk";
-import OpenAI from "openai";
+import { compare, ours, theirs } from "./parsers.mjs";
 
 const call = (id, name, input) => ({ id, name, arguments: typeof input === "string" ? input : JSON.stringify(input) });
 const LOOKUP = call("call_a", "lookup", { order: 7 });
@@ -44,58 +41,12 @@ const SCENARIOS = [
 const mock = new LLMock({ port: 0, logLevel: "silent" });
 for (const { id, response, options } of SCENARIOS) mock.onMessage(new RegExp(`^${id}$`), response, options);
 await mock.start();
-
-/** Our reading, in the words of a row. */
-async function ours(protocol, stream, id) {
-  const base_url = `${mock.url}/v1`;
-  const runtime = createFetchRuntime({ config: { models: { main: { protocol, model: "m", base_url } } }, apiKey: "none" });
-  try {
-    const turn = await runtime.executeTurn({ session_id: "s", model_profile: "main", messages: [{ role: "user", content: id }], stream });
-    if (turn.status === "client_disconnect") return { error: "the connection broke", rule: "S-13" };
-    return { text: turn.assistant_text, calls: turn.requested_tools, reason: turn.finish_reason.raw, dropped: turn.dropped_calls };
-  } catch (error) {
-    if (!TurnkeepError.is(error)) throw error;
-    return { error: error.code, rule: error.rule };
-  }
-}
-
-/** The vendor's parser, in the same words. Inputs are read with `JSON.parse`, as its own helpers do. */
-async function theirs(protocol, stream, id) {
-  const messages = [{ role: "user", content: id }];
-  try {
-    if (protocol === "chat") {
-      const client = new OpenAI({ apiKey: "none", baseURL: `${mock.url}/v1`, maxRetries: 0 });
-      const { choices: [choice] } = await (stream ? client.chat.completions.stream({ model: "m", messages }).finalChatCompletion() : client.chat.completions.create({ model: "m", messages }));
-      const calls = (choice.message.tool_calls ?? []).map((item) => ({ id: item.id, name: item.function.name, input: JSON.parse(item.function.arguments) }));
-      return { text: choice.message.content ?? "", calls, reason: choice.finish_reason };
-    }
-    const client = new Anthropic({ apiKey: "none", baseURL: mock.url, maxRetries: 0 });
-    const asked = { model: "m", max_tokens: 1000, messages };
-    const message = await (stream ? client.messages.stream(asked).finalMessage() : client.messages.create(asked));
-    const calls = message.content.filter(({ type }) => type === "tool_use").map((block) => ({ id: block.id, name: block.name, input: block.input }));
-    return { text: message.content.map((block) => (block.type === "text" ? block.text : "")).join(""), calls, reason: message.stop_reason };
-  } catch (error) {
-    return { error: `${error?.name}: ${String(error?.message).slice(0, 60)}` };
-  }
-}
-
-/** What a row shows: agreement, a difference with its rule, or a difference that nothing explains. */
-function compare(row, us, them) {
-  if (us.error !== undefined && them.error !== undefined) return { ok: true, why: `both refuse: ${us.error}` };
-  if (us.error !== undefined) return { ok: us.rule === row.rule, why: `only we refuse: ${us.error} (${us.rule})` };
-  if (them.error !== undefined) return { ok: false, why: `only they refuse: ${them.error}` };
-  // A turn that may not run keeps its text and drops its calls (P-20).
-  const dropped = us.dropped > 0;
-  const right = us.text === them.text && us.reason === them.reason
-    && (dropped ? us.dropped === them.calls.length && row.rule === "P-20" : isDeepStrictEqual(us.calls, them.calls));
-  if (!right) return { ok: false, why: `differ: ${JSON.stringify(us)} and ${JSON.stringify(them)}`.slice(0, 400) };
-  return { ok: true, why: dropped ? `same text and reason; ${us.dropped} call not runnable (P-20)` : "the same" };
-}
+const server = { url: mock.url, model: "m" };
 
 let passed = 0;
 const wrong = [];
 for (const row of SCENARIOS) for (const protocol of ["chat", "messages"]) for (const stream of [true, false]) {
-  const { ok, why } = compare(row, await ours(protocol, stream, row.id), await theirs(protocol, stream, row.id));
+  const { ok, why } = compare(row.rule, await ours(server, protocol, stream, row.id), await theirs(server, protocol, stream, row.id));
   const line = `${protocol}, ${stream ? "stream" : "body"}, ${row.id}: ${why}`;
   if (ok) passed += 1;
   else wrong.push(line);

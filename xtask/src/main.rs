@@ -35,6 +35,7 @@ usage: cargo xtask <command>
   acceptance http              each recording over real HTTP: the runtime's outcome is the native one, and the guard agrees
   acceptance guard             every SDK of benches/torture behind the guard: no unsafe stream runs a tool
   acceptance aimock            another project's server: our runtime and the vendors' parsers agree, or a rule says why not
+  acceptance real-server       the same with a real model's server at REAL_SERVER_URL (without /v1), REAL_SERVER_MODEL
   torture                      the guard's figure as tables, without and with the guard, into benches/torture/results.md
   js FILTER                    the files of tests/js whose names hold FILTER, on the packed package
   bench [--quick] [--lanes L]  the stream harness of CONFORMANCE_DIR/bench with our lanes, and each bar; a whole run

@@ -14,6 +14,8 @@ pub enum Program {
     Check,
     /// A server that is not ours, read by our runtime and by the vendors' own parsers.
     Agreement,
+    /// The same with a real model at `REAL_SERVER_URL`.
+    RealServer,
 }
 
 /// Gives whether everything was right; the last line counts.
@@ -25,6 +27,7 @@ pub fn run_all(program: Program) -> Result<bool> {
         Program::Tables => ("main.mjs", Some("--write")),
         Program::Check => ("main.mjs", Some("--check")),
         Program::Agreement => ("aimock.mjs", None),
+        Program::RealServer => ("real-server.mjs", None),
     };
     let mut node = command(tools::node()?);
     node.arg(root().join("benches/torture").join(file)).args(option);

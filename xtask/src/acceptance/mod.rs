@@ -17,6 +17,7 @@ pub fn run(id: &str) -> Result<bool> {
     // These need packages and no data set.
     match id {
         "guard" => return crate::torture::run_all(crate::torture::Program::Check),
+        "real-server" => return crate::torture::run_all(crate::torture::Program::RealServer),
         "aimock" => return crate::torture::run_all(crate::torture::Program::Agreement),
         _ => {}
     }
@@ -27,7 +28,7 @@ pub fn run(id: &str) -> Result<bool> {
         "A3" => ("event streams", vectors::sse),
         "A4" => ("JSON and UTF-8", vectors::json),
         "A5" => ("canonical form", vectors::jcs),
-        _ => bail!(Usage(format!("no acceptance figure `{id}`: A1 to A5, http, guard, aimock"))),
+        _ => bail!(Usage(format!("no acceptance figure `{id}`: A1 to A5, http, guard, aimock, real-server"))),
     };
     let Some(dir) = data_dir()? else {
         println!("{id} NOT CHECKED");
