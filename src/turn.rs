@@ -4,7 +4,7 @@
 //! the same contract. Knows nothing of runs.
 
 use crate::error::{Error, Reason};
-use crate::json::{Object, Value, canonical, parse, parse_with_depth, quote};
+use crate::json::{Object, Value, canonical, parse, parse_with_depth, quote, write_string};
 use crate::provider::{FinishReason, Protocol, Status, Unified, Usage};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -158,17 +158,25 @@ impl Turn {
     /// The turn of the public API as JSON text.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let calls: Vec<String> = self.calls().iter().map(|call| call_json(call, "")).collect();
-        let blocks: Vec<String> = self.blocks.iter().map(block_json).collect();
-        let mut out = format!(
-            "{{\"status\":{},\"requested_tools\":[{}],\"content_blocks\":[{}],\"assistant_text\":{},\"usage\":{},\"dropped_calls\":{}",
-            quote(self.status.word()),
-            calls.join(","),
-            blocks.join(","),
-            quote(&self.assistant_text()),
-            self.usage.as_ref().map_or("null".to_owned(), Usage::to_json),
-            self.dropped_calls,
-        );
+        let mut out = String::new();
+        self.write_json(&mut out);
+        out
+    }
+
+    /// Appends the turn as JSON text. Inputs and texts can be megabytes and stand in it twice, so each is copied straight to its place.
+    pub(crate) fn write_json(&self, out: &mut String) {
+        out.reserve(self.json_size());
+        out.push_str("{\"status\":");
+        write_string(self.status.word(), out);
+        out.push_str(",\"requested_tools\":");
+        write_list(self.calls(), out, |call, out| write_call(call, "", out));
+        out.push_str(",\"content_blocks\":");
+        write_list(&self.blocks, out, write_block);
+        out.push_str(",\"assistant_text\":");
+        write_string(&self.assistant_text(), out);
+        out.push_str(",\"usage\":");
+        out.push_str(&self.usage.as_ref().map_or("null".to_owned(), Usage::to_json));
+        out.push_str(&format!(",\"dropped_calls\":{}", self.dropped_calls));
         if let Some(finish) = &self.finish {
             let quirks: Vec<String> =
                 self.quirks.iter().map(|(name, count)| format!("{}:{count}", quote(name))).collect();
@@ -187,7 +195,18 @@ impl Turn {
             out.push_str(&format!(",\"details\":{{\"side\":{}}}", quote(side)));
         }
         out.push('}');
-        out
+    }
+
+    /// About how many bytes its JSON text has.
+    fn json_size(&self) -> usize {
+        /// Names, ids and counts.
+        const REST: usize = 512;
+        let large = self.blocks.iter().map(|block| match block {
+            Block::Text(text) => text.len(),
+            Block::Call(call) => call.input_json.len(),
+            Block::State(state) => state.json.len(),
+        });
+        large.fold(REST, |sum, size| sum.saturating_add(size).saturating_add(size))
     }
 
     /// Reads a turn that a host made itself, or that crossed the border, and holds it to the contract: `requested_tools` and the calls of
@@ -363,21 +382,54 @@ fn origin(value: Option<&Value<'_>>) -> Result<Origin, Error> {
     })
 }
 
-fn call_json(call: &Call, prefix: &str) -> String {
-    format!("{{{prefix}\"id\":{},\"name\":{},\"input\":{}}}", quote(&call.id), quote(&call.name), call.input_json)
+fn write_list<'a, T: 'a>(items: impl IntoIterator<Item = &'a T>, out: &mut String, write: impl Fn(&T, &mut String)) {
+    out.push('[');
+    for (position, item) in items.into_iter().enumerate() {
+        if position > 0 {
+            out.push(',');
+        }
+        write(item, out);
+    }
+    out.push(']');
+}
+
+fn write_call(call: &Call, prefix: &str, out: &mut String) {
+    out.push('{');
+    out.push_str(prefix);
+    out.push_str("\"id\":");
+    write_string(&call.id, out);
+    out.push_str(",\"name\":");
+    write_string(&call.name, out);
+    out.push_str(",\"input\":");
+    out.push_str(&call.input_json);
+    out.push('}');
+}
+
+fn write_block(block: &Block, out: &mut String) {
+    match block {
+        Block::Text(text) => {
+            out.push_str("{\"type\":\"text\",\"text\":");
+            write_string(text, out);
+        }
+        Block::Call(call) => return write_call(call, "\"type\":\"tool_call\",", out),
+        Block::State(state) => {
+            for (name, text) in [
+                ("{\"type\":\"provider_state\",\"protocol\":", state.protocol.word()),
+                (",\"model_profile\":", &state.model_profile),
+                (",\"model\":", &state.model),
+                (",\"json\":", &state.json),
+            ] {
+                out.push_str(name);
+                write_string(text, out);
+            }
+        }
+    }
+    out.push('}');
 }
 
 /// A content block of the public API as JSON text.
 pub(crate) fn block_json(block: &Block) -> String {
-    match block {
-        Block::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
-        Block::Call(call) => call_json(call, "\"type\":\"tool_call\","),
-        Block::State(state) => format!(
-            "{{\"type\":\"provider_state\",\"protocol\":{},\"model_profile\":{},\"model\":{},\"json\":{}}}",
-            quote(state.protocol.word()),
-            quote(&state.model_profile),
-            quote(&state.model),
-            quote(&state.json),
-        ),
-    }
+    let mut out = String::new();
+    write_block(block, &mut out);
+    out
 }
