@@ -32,6 +32,9 @@ usage: cargo xtask <command>
       --runner native|node       default native; node runs the packed package
       --mutate SEED              other ids, names and values, another order: same verdicts
   acceptance A1|A2|A3|A4|A5    one acceptance figure; data from CONFORMANCE_DIR
+  acceptance B1 [options]      each fuzz target of fuzz/ for a while; needs no data
+      --seconds N                for each target, default 20
+      --keep                     what reaches new code becomes the committed corpus, minimised
   acceptance http              each recording over real HTTP: the runtime's outcome is the native one, and the guard agrees
   acceptance guard             every SDK of benches/torture behind the guard: no unsafe stream runs a tool
   acceptance aimock            another project's server: our runtime and the vendors' parsers agree, or a rule says why not
@@ -82,9 +85,11 @@ fn dispatch(args: &mut Arguments) -> Result<bool> {
             conformance::run(&options)
         }
         Some("acceptance") => {
+            let options =
+                acceptance::Options { seconds: args.opt_value_from_str("--seconds")?, keep: args.contains("--keep") };
             let id: String = args.free_from_str()?;
             no_more(args)?;
-            acceptance::run(&id)
+            acceptance::run(&id, &options)
         }
         Some("torture") => {
             no_more(args)?;

@@ -11,6 +11,7 @@ use crate::shell::{Missing, capture, cargo, command, run, stage, which};
 
 const WASM_PACK: &str = "0.15.1";
 const WASM_BINDGEN: &str = "0.2.130";
+const CARGO_FUZZ: &str = "0.13.1";
 pub const WASM_TARGET: &str = "wasm32-unknown-unknown";
 
 pub fn cache_dir() -> PathBuf {
@@ -104,6 +105,11 @@ pub fn wasm_pack() -> Result<PathBuf> {
 /// no longer has, so it is resolved anew, for this compiler.
 pub fn wasm_bindgen_cli() -> Result<PathBuf> {
     cached("wasm-bindgen-cli", "wasm-bindgen-test-runner", WASM_BINDGEN, false)
+}
+
+/// The folder of `cargo-fuzz`.
+pub fn cargo_fuzz() -> Result<PathBuf> {
+    cached("cargo-fuzz", "cargo-fuzz", CARGO_FUZZ, true)
 }
 
 fn cached(krate: &str, binary: &str, version: &str, locked: bool) -> Result<PathBuf> {

@@ -1,6 +1,7 @@
 //! The bodies of the acceptance checks A3, A4, A5. They read no files: a job is a kind and its bytes, so the same code
 //! runs natively in xtask and as wasm32 in Node, each time on the core that it was compiled with.
 mod figure;
+pub mod fuzz;
 mod jcs;
 mod json;
 mod sse;

@@ -11,7 +11,7 @@ const TWO_CUTS_UP_TO: usize = 256;
 const RANDOM: usize = 1000;
 
 #[derive(Debug, PartialEq)]
-struct Read {
+pub struct Read {
     events: Vec<[String; 3]>,
     retry: Option<u64>,
 }
@@ -44,7 +44,7 @@ fn expected(vector: &Value) -> Result<Read, String> {
     Ok(Read { events, retry: vector["retry"].as_u64() })
 }
 
-fn read(body: &[u8], cuts: &[usize]) -> Read {
+pub fn read(body: &[u8], cuts: &[usize]) -> Read {
     let mut carry = Utf8Carry::default();
     let mut decoder = SseDecoder::new(1 << 20);
     let mut events = Vec::new();
@@ -58,6 +58,10 @@ fn read(body: &[u8], cuts: &[usize]) -> Read {
                 events.push([name.to_owned(), event.data.to_owned(), event.id.to_owned()]);
                 true
             });
+        }
+        // What follows a byte that is not UTF-8 is never read.
+        if step.invalid {
+            break;
         }
     }
     Read { events, retry: decoder.retry() }

@@ -1,5 +1,6 @@
 //! `acceptance ID`: one figure on the last line, with the number of checks and the seed. No checks is a failure.
 mod corpus;
+mod fuzz;
 mod module;
 mod vectors;
 
@@ -13,7 +14,17 @@ use crate::shell::{Missing, Usage, in_ci, stage};
 /// The seed of every random part, printed with the figure.
 const SEED: u64 = 20_260_101;
 
-pub fn run(id: &str) -> Result<bool> {
+/// What only B1 has.
+#[derive(Debug, Default)]
+pub struct Options {
+    pub seconds: Option<u64>,
+    pub keep: bool,
+}
+
+pub fn run(id: &str, options: &Options) -> Result<bool> {
+    if id == "B1" {
+        return report(id, &fuzz::run(options.seconds, options.keep)?);
+    }
     // These need packages and no data set.
     match id {
         "guard" => return crate::torture::run_all(crate::torture::Program::Check),
@@ -28,13 +39,17 @@ pub fn run(id: &str) -> Result<bool> {
         "A3" => ("event streams", vectors::sse),
         "A4" => ("JSON and UTF-8", vectors::json),
         "A5" => ("canonical form", vectors::jcs),
-        _ => bail!(Usage(format!("no acceptance figure `{id}`: A1 to A5, http, guard, aimock, real-server"))),
+        _ => bail!(Usage(format!("no acceptance figure `{id}`: A1 to A5, B1, http, guard, aimock, real-server"))),
     };
     let Some(dir) = data_dir()? else {
         println!("{id} NOT CHECKED");
         bail!(Missing("CONFORMANCE_DIR, the folder that holds cases/, corpus/ and vectors/".into()));
     };
     let figure = stage(&format!("{id}: {title}"), || figure(&dir))?;
+    report(id, &figure)
+}
+
+fn report(id: &str, figure: &Figure) -> Result<bool> {
     for wrong in figure.wrong.iter().take(40) {
         println!("    FAIL {wrong}");
     }
