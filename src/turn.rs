@@ -4,7 +4,7 @@
 //! the same contract. Knows nothing of runs.
 
 use crate::error::{Error, Reason};
-use crate::json::{Object, Value, canonical, parse, parse_with_depth, quote};
+use crate::json::{Object, Value, canonical, parse, parse_with_depth, quote, write_string};
 use crate::provider::{FinishReason, Protocol, Status, Unified, Usage};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -158,17 +158,41 @@ impl Turn {
     /// The turn of the public API as JSON text.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let calls: Vec<String> = self.calls().iter().map(|call| call_json(call, "")).collect();
-        let blocks: Vec<String> = self.blocks.iter().map(block_json).collect();
-        let mut out = format!(
-            "{{\"status\":{},\"requested_tools\":[{}],\"content_blocks\":[{}],\"assistant_text\":{},\"usage\":{},\"dropped_calls\":{}",
-            quote(self.status.word()),
-            calls.join(","),
-            blocks.join(","),
-            quote(&self.assistant_text()),
-            self.usage.as_ref().map_or("null".to_owned(), Usage::to_json),
-            self.dropped_calls,
-        );
+        let mut out = String::new();
+        self.write_json(&mut out);
+        out
+    }
+
+    /// Appends the turn as JSON text. Calls and texts stand in it twice, so they are written in place and room is made once: this is the most
+    /// that a response takes.
+    pub(crate) fn write_json(&self, out: &mut String) {
+        let sizes = self.blocks.iter().map(|block| match block {
+            Block::Text(text) => text.len(),
+            Block::Call(call) => call.input_json.len(),
+            Block::State(state) => state.json.len(),
+        });
+        out.reserve(sizes.fold(1024, |all, size| size.saturating_mul(2).saturating_add(all)));
+        out.push_str("{\"status\":");
+        write_string(self.status.word(), out);
+        out.push_str(",\"requested_tools\":[");
+        for (position, call) in self.calls().into_iter().enumerate() {
+            out.push_str(if position > 0 { "," } else { "" });
+            write_call(call, "", out);
+        }
+        out.push_str("],\"content_blocks\":[");
+        for (position, block) in self.blocks.iter().enumerate() {
+            out.push_str(if position > 0 { "," } else { "" });
+            write_block(block, out);
+        }
+        out.push_str("],\"assistant_text\":");
+        match self.blocks.as_slice() {
+            // The usual case needs no copy.
+            [Block::Text(text)] if self.partial_text.is_empty() => write_string(text, out),
+            _ => write_string(&self.assistant_text(), out),
+        }
+        out.push_str(",\"usage\":");
+        out.push_str(&self.usage.as_ref().map_or("null".to_owned(), Usage::to_json));
+        out.push_str(&format!(",\"dropped_calls\":{}", self.dropped_calls));
         if let Some(finish) = &self.finish {
             let quirks: Vec<String> =
                 self.quirks.iter().map(|(name, count)| format!("{}:{count}", quote(name))).collect();
@@ -187,7 +211,6 @@ impl Turn {
             out.push_str(&format!(",\"details\":{{\"side\":{}}}", quote(side)));
         }
         out.push('}');
-        out
     }
 
     /// Reads a turn that a host made itself, or that crossed the border, and holds it to the contract: `requested_tools` and the calls of
@@ -363,21 +386,41 @@ fn origin(value: Option<&Value<'_>>) -> Result<Origin, Error> {
     })
 }
 
-fn call_json(call: &Call, prefix: &str) -> String {
-    format!("{{{prefix}\"id\":{},\"name\":{},\"input\":{}}}", quote(&call.id), quote(&call.name), call.input_json)
+fn write_call(call: &Call, prefix: &str, out: &mut String) {
+    out.push('{');
+    out.push_str(prefix);
+    out.push_str("\"id\":");
+    write_string(&call.id, out);
+    out.push_str(",\"name\":");
+    write_string(&call.name, out);
+    out.push_str(",\"input\":");
+    out.push_str(&call.input_json);
+    out.push('}');
 }
 
 /// A content block of the public API as JSON text.
 pub(crate) fn block_json(block: &Block) -> String {
+    let mut out = String::new();
+    write_block(block, &mut out);
+    out
+}
+
+fn write_block(block: &Block, out: &mut String) {
     match block {
-        Block::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
-        Block::Call(call) => call_json(call, "\"type\":\"tool_call\","),
-        Block::State(state) => format!(
-            "{{\"type\":\"provider_state\",\"protocol\":{},\"model_profile\":{},\"model\":{},\"json\":{}}}",
-            quote(state.protocol.word()),
-            quote(&state.model_profile),
-            quote(&state.model),
-            quote(&state.json),
-        ),
+        Block::Text(text) => {
+            out.push_str("{\"type\":\"text\",\"text\":");
+            write_string(text, out);
+        }
+        Block::Call(call) => return write_call(call, "\"type\":\"tool_call\",", out),
+        Block::State(state) => {
+            out.push_str(&format!(
+                "{{\"type\":\"provider_state\",\"protocol\":{},\"model_profile\":{},\"model\":{},\"json\":",
+                quote(state.protocol.word()),
+                quote(&state.model_profile),
+                quote(&state.model),
+            ));
+            write_string(&state.json, out);
+        }
     }
+    out.push('}');
 }

@@ -70,7 +70,8 @@ pub fn quote(text: &str) -> String {
     out
 }
 
-pub(super) fn write_string(text: &str, out: &mut String) {
+/// Appends the canonical JSON text of a string.
+pub(crate) fn write_string(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
     while let Some(at) = special(rest.as_bytes()) {

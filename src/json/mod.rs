@@ -12,6 +12,7 @@ mod scan;
 mod value;
 mod write;
 
+pub(crate) use canonical::write_string;
 pub use canonical::{canonical, ordered, quote, write_canonical};
 pub use hash::{Digest, digest_text, hash, hash_array, hex};
 pub use number::number_text;

@@ -132,7 +132,12 @@ impl Decoder {
         };
         match (&mut self.inner, &self.refused) {
             (Some(inner), _) => match inner.finish(end) {
-                Outcome::Turn(turn) => format!("{{\"ok\":{}}}", turn.to_json()),
+                Outcome::Turn(turn) => {
+                    let mut text = String::from("{\"ok\":");
+                    turn.write_json(&mut text);
+                    text.push('}');
+                    text
+                }
                 Outcome::Error(error) => super::refusal(&error),
             },
             (None, Some(error)) => super::refusal(error),

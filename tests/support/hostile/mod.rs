@@ -13,7 +13,7 @@ use super::native;
 mod generators;
 mod wire;
 
-pub use generators::GENERATORS;
+pub use generators::{GENERATORS, IDS};
 
 const MIB: u64 = 1_048_576;
 /// What stands for the number of the repetition in a repeated text.

@@ -122,8 +122,5 @@ pub fn generate_embedded() -> Result<bool> {
     text.push_str("];\n");
     write(&root().join("tests/support/embedded.rs"), text.as_bytes())?;
     println!("tests/support/embedded.rs: {} cases", files.len());
-    let recipes = turnkeep_checks::support::hostile::recipes().map_err(|error| anyhow::anyhow!(error))?;
-    write(&root().join("tests/js/lib/hostile.json"), recipes.as_bytes())?;
-    println!("tests/js/lib/hostile.json: {} recipes", recipes.lines().count() - 2);
     Ok(!files.is_empty())
 }
