@@ -163,33 +163,17 @@ impl Turn {
         out
     }
 
-    /// Appends the turn as JSON text. Calls and texts stand in it twice, so they are written in place and room is made once: this is the most
-    /// that a response takes.
+    /// Appends the turn as JSON text. Inputs and texts can be megabytes and stand in it twice, so each is copied straight to its place.
     pub(crate) fn write_json(&self, out: &mut String) {
-        let sizes = self.blocks.iter().map(|block| match block {
-            Block::Text(text) => text.len(),
-            Block::Call(call) => call.input_json.len(),
-            Block::State(state) => state.json.len(),
-        });
-        out.reserve(sizes.fold(1024, |all, size| size.saturating_mul(2).saturating_add(all)));
+        out.reserve(self.json_size());
         out.push_str("{\"status\":");
         write_string(self.status.word(), out);
-        out.push_str(",\"requested_tools\":[");
-        for (position, call) in self.calls().into_iter().enumerate() {
-            out.push_str(if position > 0 { "," } else { "" });
-            write_call(call, "", out);
-        }
-        out.push_str("],\"content_blocks\":[");
-        for (position, block) in self.blocks.iter().enumerate() {
-            out.push_str(if position > 0 { "," } else { "" });
-            write_block(block, out);
-        }
-        out.push_str("],\"assistant_text\":");
-        match self.blocks.as_slice() {
-            // The usual case needs no copy.
-            [Block::Text(text)] if self.partial_text.is_empty() => write_string(text, out),
-            _ => write_string(&self.assistant_text(), out),
-        }
+        out.push_str(",\"requested_tools\":");
+        write_list(self.calls(), out, |call, out| write_call(call, "", out));
+        out.push_str(",\"content_blocks\":");
+        write_list(&self.blocks, out, write_block);
+        out.push_str(",\"assistant_text\":");
+        write_string(&self.assistant_text(), out);
         out.push_str(",\"usage\":");
         out.push_str(&self.usage.as_ref().map_or("null".to_owned(), Usage::to_json));
         out.push_str(&format!(",\"dropped_calls\":{}", self.dropped_calls));
@@ -211,6 +195,18 @@ impl Turn {
             out.push_str(&format!(",\"details\":{{\"side\":{}}}", quote(side)));
         }
         out.push('}');
+    }
+
+    /// About how many bytes its JSON text has.
+    fn json_size(&self) -> usize {
+        /// Names, ids and counts.
+        const REST: usize = 512;
+        let large = self.blocks.iter().map(|block| match block {
+            Block::Text(text) => text.len(),
+            Block::Call(call) => call.input_json.len(),
+            Block::State(state) => state.json.len(),
+        });
+        large.fold(REST, |sum, size| sum.saturating_add(size).saturating_add(size))
     }
 
     /// Reads a turn that a host made itself, or that crossed the border, and holds it to the contract: `requested_tools` and the calls of
@@ -386,6 +382,17 @@ fn origin(value: Option<&Value<'_>>) -> Result<Origin, Error> {
     })
 }
 
+fn write_list<'a, T: 'a>(items: impl IntoIterator<Item = &'a T>, out: &mut String, write: impl Fn(&T, &mut String)) {
+    out.push('[');
+    for (position, item) in items.into_iter().enumerate() {
+        if position > 0 {
+            out.push(',');
+        }
+        write(item, out);
+    }
+    out.push(']');
+}
+
 fn write_call(call: &Call, prefix: &str, out: &mut String) {
     out.push('{');
     out.push_str(prefix);
@@ -398,13 +405,6 @@ fn write_call(call: &Call, prefix: &str, out: &mut String) {
     out.push('}');
 }
 
-/// A content block of the public API as JSON text.
-pub(crate) fn block_json(block: &Block) -> String {
-    let mut out = String::new();
-    write_block(block, &mut out);
-    out
-}
-
 fn write_block(block: &Block, out: &mut String) {
     match block {
         Block::Text(text) => {
@@ -413,14 +413,23 @@ fn write_block(block: &Block, out: &mut String) {
         }
         Block::Call(call) => return write_call(call, "\"type\":\"tool_call\",", out),
         Block::State(state) => {
-            out.push_str(&format!(
-                "{{\"type\":\"provider_state\",\"protocol\":{},\"model_profile\":{},\"model\":{},\"json\":",
-                quote(state.protocol.word()),
-                quote(&state.model_profile),
-                quote(&state.model),
-            ));
-            write_string(&state.json, out);
+            for (name, text) in [
+                ("{\"type\":\"provider_state\",\"protocol\":", state.protocol.word()),
+                (",\"model_profile\":", &state.model_profile),
+                (",\"model\":", &state.model),
+                (",\"json\":", &state.json),
+            ] {
+                out.push_str(name);
+                write_string(text, out);
+            }
         }
     }
     out.push('}');
+}
+
+/// A content block of the public API as JSON text.
+pub(crate) fn block_json(block: &Block) -> String {
+    let mut out = String::new();
+    write_block(block, &mut out);
+    out
 }

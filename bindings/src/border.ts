@@ -13,6 +13,7 @@ export interface RawObject {
 /** One model response. */
 export interface RawDecoder extends RawObject {
   error_json(): string;
+  /** The number of records, and the state from `STATE_SHIFT` on. */
   push(bytes: Uint8Array): number;
   state(): number;
   records_ptr(): number;
@@ -52,6 +53,10 @@ export interface Border {
 
 /** Why a response ended, for `finish`. */
 export type ResponseEnd = "eof" | "drain_deadline" | "abort" | "consumer" | "provider";
+
+/** What `push` gives: the state in the two highest bits, the number of records below. */
+export const STATE_SHIFT = 30;
+export const COUNT_MASK = 0x3fffffff;
 
 /** Decoder states. */
 export const OPEN = 0;

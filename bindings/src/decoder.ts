@@ -3,7 +3,7 @@
  * Enforces nothing itself; the core does (S-01..S-22). Knows nothing of where bytes come from.
  */
 import type { ProviderLimits, Protocol, Turn, TurnDelta } from "../types/index.js";
-import type { RawDecoder, ResponseEnd } from "./border.js";
+import { COUNT_MASK, OPEN, type RawDecoder, type ResponseEnd, STATE_SHIFT } from "./border.js";
 import { TurnkeepError } from "./errors.js";
 import { encode } from "./json.js";
 import { accepted } from "./raise.js";
@@ -32,6 +32,7 @@ export interface Counters {
   readonly events: number;
 }
 
+const NONE: readonly TurnDelta[] = [];
 const WORDS_PER_RECORD = 4;
 const TEXT = 0;
 const TOOL_INPUT = 1;
@@ -48,6 +49,7 @@ export class ResponseDecoder {
   readonly #calls = new Map<number, Call>();
   /** Fragments of calls whose id or name has not come yet. */
   readonly #early = new Map<number, string>();
+  #state = OPEN;
 
   /** @throws what the core refuses of the configuration, WASM_TRAP */
   constructor(shape: ResponseShape) {
@@ -63,8 +65,10 @@ export class ResponseDecoder {
   /** Feeds one chunk. The deltas are the caller's own: the next chunk overwrites what they were read from. */
   push(bytes: Uint8Array): readonly TurnDelta[] {
     return this.#core.use((raw, memory) => {
-      const count = raw.push(bytes);
-      if (count === 0) return [];
+      const answer = raw.push(bytes);
+      this.#state = answer >>> STATE_SHIFT;
+      const count = answer & COUNT_MASK;
+      if (count === 0) return NONE;
       // Views are made anew each time: memory may have grown during the push.
       const records = new Uint32Array(memory.buffer, raw.records_ptr(), count * WORDS_PER_RECORD);
       const text = this.#text.decode(new Uint8Array(memory.buffer, raw.text_ptr(), raw.text_len()));
@@ -72,9 +76,9 @@ export class ResponseDecoder {
     });
   }
 
-  /** 0 open, 1 terminal marker seen, 2 failed. */
+  /** Of the last push: 0 open, 1 terminal marker seen, 2 failed. */
   state(): number {
-    return this.#core.use((raw) => raw.state());
+    return this.#core.use(() => this.#state);
   }
 
   /** How many of the bytes pushed so far, counted back from the last, must not be handed on yet. Only with `hold`. */

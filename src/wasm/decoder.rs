@@ -6,6 +6,11 @@ use crate::limits::ProviderLimits;
 use crate::provider::{self, DecoderConfig, End, Hold, Outcome, Protocol, Quirks};
 use wasm_bindgen::prelude::wasm_bindgen;
 
+/// Where the state stands in what `push` gives.
+const STATE_SHIFT: u32 = 30;
+/// The rest of it: how many records there are.
+const COUNT: u32 = (1 << STATE_SHIFT) - 1;
+
 /// A decoder for one response.
 #[wasm_bindgen]
 pub struct Decoder {
@@ -61,12 +66,12 @@ impl Decoder {
         error.map_or_else(String::new, Error::to_json)
     }
 
-    /// Feeds a chunk; gives the number of records in the region.
+    /// Feeds a chunk; gives the number of records in the region, with the state in the two highest bits: one crossing for each chunk.
     pub fn push(&mut self, bytes: &[u8]) -> u32 {
         self.records.clear();
         self.text.clear();
         let Some(inner) = &mut self.inner else {
-            return 0;
+            return self.state() << STATE_SHIFT;
         };
         inner.feed(bytes);
         let (deltas, text) = inner.deltas();
@@ -79,7 +84,9 @@ impl Decoder {
             self.records.extend([kind, delta.block, delta.utf16, delta.utf8]);
         }
         self.text.push_str(text);
-        u32::try_from(deltas.len()).unwrap_or(u32::MAX)
+        // A record has 16 bytes, so a count of 30 bits would not fit the memory.
+        let count = u32::try_from(deltas.len()).unwrap_or(u32::MAX) & COUNT;
+        count | self.state() << STATE_SHIFT
     }
 
     /// 0 open, 1 terminal marker seen, 2 failed.
@@ -133,10 +140,10 @@ impl Decoder {
         match (&mut self.inner, &self.refused) {
             (Some(inner), _) => match inner.finish(end) {
                 Outcome::Turn(turn) => {
-                    let mut text = String::from("{\"ok\":");
-                    turn.write_json(&mut text);
-                    text.push('}');
-                    text
+                    let mut answer = String::from("{\"ok\":");
+                    turn.write_json(&mut answer);
+                    answer.push('}');
+                    answer
                 }
                 Outcome::Error(error) => super::refusal(&error),
             },

@@ -141,7 +141,8 @@ async function body(exchange: Exchange, halt: Halt, decoder: ResponseDecoder, an
   try {
     if (good && (streams || !exchange.shape.stream)) return await decode(exchange, halt, decoder, reader, endIdle);
     const text = await errorBody(halt, reader);
-    if (halt.stop === "abort" || halt.stop === "consumer") return halt.stop === "consumer" ? CONSUMER_LEFT : CANCELLED;
+    const gone = left(halt);
+    if (gone !== undefined) return gone === "consumer" ? CONSUMER_LEFT : CANCELLED;
     const facts = { status: answer.status, retry_after: answer.headers.get("retry-after") ?? undefined, content_type: type ?? undefined, body: text };
     throw failure(exchange, { ...facts, cause: good ? "content_type" : "http" }, good);
   } finally {
@@ -173,16 +174,18 @@ async function decode(exchange: Exchange, halt: Halt, decoder: ResponseDecoder, 
   let last: readonly TurnDelta[] = [];
   let draining = false;
   while (reader !== undefined) {
-    const chunk = await next(halt, reader);
-    if (chunk === "failed") {
-      // Past the marker the turn is whole: whichever deadline comes first only ends the drain.
-      const over = halt.stop === "drain" || halt.stop === "timeout";
-      if (over && !draining) throw failure(exchange, { status: 200, cause: "timeout" }, true);
-      end = halt.stop === undefined ? "provider" : over ? "drain_deadline" : (halt.stop);
+    let read: ReadableStreamReadResult<Uint8Array> | undefined;
+    try {
+      read = await halt.wait(reader.read());
+    } catch {
+      read = undefined;
+    }
+    if (read === undefined || left(halt) !== undefined) {
+      end = cut(exchange, halt, draining);
       break;
     }
-    if (chunk === "eof") break;
-    const deltas = feed(decoder, chunk);
+    if (read.done) break;
+    const deltas = feed(decoder, read.value);
     const state = decoder.state();
     if (state === FAILED) break;
     if (state === DRAINING && !draining) {
@@ -191,26 +194,29 @@ async function decode(exchange: Exchange, halt: Halt, decoder: ResponseDecoder, 
       last = deltas;
       endIdle();
       halt.after(exchange.deadlines.drain_ms, "drain");
-    } else if (!(await tell(exchange, halt, deltas))) {
-      end = halt.stop === "consumer" ? "consumer" : "abort";
+    } else if (deltas.length > 0 && !(await tell(exchange, halt, deltas))) {
+      end = left(halt) ?? "abort";
       break;
     }
   }
   if (end === "eof" || end === "drain_deadline") {
     halt.resume();
-    if (decoder.state() !== FAILED && !(await tell(exchange, halt, last))) end = halt.stop === "consumer" ? "consumer" : "abort";
+    if (decoder.state() !== FAILED && !(await tell(exchange, halt, last))) end = left(halt) ?? "abort";
   }
   return decoder.finish(end);
 }
 
-async function next(halt: Halt, reader: Reader): Promise<Uint8Array | "eof" | "failed"> {
-  try {
-    const { done, value } = await halt.wait(reader.read());
-    if (halt.stop === "abort" || halt.stop === "consumer") return "failed";
-    return done ? "eof" : value;
-  } catch {
-    return "failed";
-  }
+/** Who ended it, when a person or a program on our side did. */
+function left({ stop }: Halt): "abort" | "consumer" | undefined {
+  return stop === "abort" || stop === "consumer" ? stop : undefined;
+}
+
+/** What a read that gave nothing means. Past the marker the turn is whole: whichever deadline comes first only ends the drain. */
+function cut(exchange: Exchange, halt: Halt, draining: boolean): ResponseEnd {
+  const over = halt.stop === "drain" || halt.stop === "timeout";
+  if (over && !draining) throw failure(exchange, { status: 200, cause: "timeout" }, true);
+  if (halt.stop === undefined) return "provider";
+  return over ? "drain_deadline" : halt.stop;
 }
 
 /** Feeds one read, a large one in pieces. */
@@ -237,11 +243,11 @@ async function tell(exchange: Exchange, halt: Halt, deltas: readonly TurnDelta[]
       const busy = onDelta(delta) as unknown;
       if (isThenable(busy)) await halt.wait(Promise.resolve(busy), false);
     } catch (error) {
-      if (halt.stop === "abort" || halt.stop === "consumer") return false;
+      if (left(halt) !== undefined) return false;
       if (halt.stop === "timeout") throw failure(exchange, { status: 200, cause: "timeout" }, true);
       throw raised("hook_failed", "onDelta", error);
     }
-    if (halt.stop === "abort" || halt.stop === "consumer") return false;
+    if (left(halt) !== undefined) return false;
   }
   return true;
 }

@@ -5,7 +5,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use serde_json::Value;
-use turnkeep_checks::support::hostile::{GENERATORS, Generator, IDS, run};
+use turnkeep_checks::support::hostile::generators::IDS;
+use turnkeep_checks::support::hostile::{GENERATORS, Generator, run};
 
 /// What this thread holds of what it took while counting.
 #[derive(Clone, Copy)]

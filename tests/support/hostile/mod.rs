@@ -10,10 +10,10 @@ use super::case::{Ending, Job};
 use super::figure::Figure;
 use super::native;
 
-mod generators;
+pub mod generators;
 mod wire;
 
-pub use generators::{GENERATORS, IDS};
+pub use generators::GENERATORS;
 
 const MIB: u64 = 1_048_576;
 /// What stands for the number of the repetition in a repeated text.
