@@ -9,8 +9,9 @@ use crate::shell::{cargo, root, stage, target_dir, tee, write};
 
 /// Ten times the bytes may take so many times the time.
 const MOST: f64 = 15.0;
-/// The best of so many runs counts: the machine has other work too.
-const RUNS: usize = 7;
+/// The best of so many runs counts, and a ratio that is too high is measured so often before it counts: the machine has other work too.
+const RUNS: usize = 3;
+const ATTEMPTS: usize = 3;
 /// Below this a clock says nothing.
 const LEAST: Duration = Duration::from_micros(50);
 
@@ -24,11 +25,14 @@ pub fn run() -> Result<Figure> {
 /// A suite of its own counts as one check more, which is wrong when it fails or counts nothing.
 fn native() -> Result<Figure> {
     let mut test = cargo();
-    test.args(["test", "--quiet", "--package", "turnkeep-checks", "--test", "hostile", "--", "--nocapture"]);
+    test.args(["test", "--package", "turnkeep-checks", "--test", "hostile", "--", "--nocapture"]);
     let (text, good) = tee(&mut test)?;
     let mut figure = Figure::default();
-    for line in text.lines().filter_map(|line| line.strip_prefix("hostile ")) {
-        figure.checks += line.split(' ').next().unwrap_or_default().parse::<usize>().context("a count")?;
+    for line in text.lines().filter_map(|line| line.split_once("hostile ")) {
+        let Some(line) = line.1.split_once(" checks, ").map(|(count, _)| count) else {
+            continue;
+        };
+        figure.checks += line.parse::<usize>().context("a count")?;
     }
     let counted = figure.checks;
     figure.check(good && counted > 0, || format!("native: {counted} checks, see above"));
@@ -54,8 +58,14 @@ fn times() -> Result<Figure> {
         let (small, large) = (rows(generator.small), rows(generator.small * 10));
         figure.check(!small.is_empty() && small.len() == large.len(), || format!("{}: nothing grows", generator.id));
         for (one, ten) in small.iter().zip(&large) {
-            let (least, most) = (best(one)?, best(ten)?);
-            let ratio = most.as_secs_f64() / least.max(LEAST).as_secs_f64();
+            let (mut least, mut most, mut ratio) = (Duration::MAX, Duration::MAX, f64::MAX);
+            for _ in 0..ATTEMPTS {
+                (least, most) = (least.min(best(one)?), most.min(best(ten)?));
+                ratio = most.as_secs_f64() / least.max(LEAST).as_secs_f64();
+                if ratio <= MOST {
+                    break;
+                }
+            }
             figure
                 .check(ratio <= MOST, || format!("{}: {ratio:.1} times the time, {least:?} and {most:?}", one.label()));
             if ratio > worst.0 {
