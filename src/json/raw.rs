@@ -42,19 +42,23 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The text of a string, in the text itself or decoded into the scratch; empty for anything else.
-    pub(crate) fn decoded<'s>(self, scratch: &'s mut String) -> &'s str
-    where
-        'a: 's,
-    {
+    /// Appends the text of a string, nothing of anything else; gives what was appended.
+    pub(crate) fn append_to(self, out: &mut String) -> &str {
+        let before = out.len();
         match self {
-            Raw::String(text, false) => text,
-            Raw::String(text, true) => {
-                scratch.clear();
-                decode(text, scratch);
-                scratch
-            }
-            _ => "",
+            Raw::String(text, false) => out.push_str(text),
+            Raw::String(text, true) => decode(text, out),
+            _ => {}
+        }
+        out.get(before..).unwrap_or_default()
+    }
+
+    /// How many bytes [`Raw::append_to`] appends, never more than [`Raw::size`].
+    pub(crate) fn text_size(self) -> usize {
+        match self {
+            Raw::String(text, false) => text.len(),
+            Raw::String(text, true) => characters((text, true)).map(char::len_utf8).fold(0, usize::saturating_add),
+            _ => 0,
         }
     }
 
@@ -169,6 +173,9 @@ impl<'a> Raw<'a> {
             Raw::Array(..) => {
                 out.push('[');
                 for (position, item) in self.items().enumerate() {
+                    if out.len() > bound {
+                        return;
+                    }
                     if position > 0 {
                         out.push(',');
                     }
@@ -193,6 +200,9 @@ fn write_object(text: &str, out: &mut String, bound: usize) {
     places.sort_unstable_by(|one, two| text_order_utf16(key_at(at(*one)), key_at(at(*two))));
     out.push('{');
     for (position, place) in places.into_iter().enumerate() {
+        if out.len() > bound {
+            return;
+        }
         if position > 0 {
             out.push(',');
         }

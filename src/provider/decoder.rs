@@ -488,13 +488,16 @@ impl Decoder {
     }
 
     fn seal_stream(&mut self) -> Result<Turn, Error> {
+        // The seal holds arguments twice: nothing else may be held beside them.
+        self.sse = SseDecoder::new(0);
         let origin = self.origin();
         let parts = self.table.parts(origin)?;
         seal(parts, self.config.limits.max_json_depth, &self.config.names)
     }
 
     fn read_body(&mut self) -> Result<Turn, Error> {
-        let body = std::mem::take(&mut self.body);
+        let mut body = std::mem::take(&mut self.body);
+        body.shrink_to_fit();
         let text = std::str::from_utf8(&body).map_err(|error| {
             Error::new(Reason::InvalidUtf8).at_byte(u64::try_from(error.valid_up_to()).unwrap_or(u64::MAX))
         })?;

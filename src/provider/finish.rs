@@ -250,7 +250,11 @@ fn input_text(input: PartialInput, depth: u64) -> Result<String, Error> {
     let text = match input {
         PartialInput::Whole(canonical) => return Ok(canonical),
         PartialInput::Text(text) if text.is_empty() => return Ok("{}".to_owned()),
-        PartialInput::Text(text) => text,
+        PartialInput::Text(mut text) => {
+            // It grew by doubling, and its canonical form comes beside it.
+            text.shrink_to_fit();
+            text
+        }
     };
     let wrong = |error: JsonError| {
         Error::new(match error.kind {

@@ -83,6 +83,16 @@ impl Meter {
         add(&mut self.argument_bytes, more, self.limits.max_tool_argument_bytes, Reason::LimitToolArgumentBytes)
     }
 
+    /// Refuses arguments that are too long before they are copied. The exact size is only asked for where it matters.
+    pub(crate) fn arguments_fit(&self, given: Raw<'_>) -> Result<(), Error> {
+        if given.size() <= self.argument_room() {
+            return Ok(());
+        }
+        let more = u64::try_from(given.text_size()).unwrap_or(u64::MAX);
+        let mut used = self.argument_bytes;
+        add(&mut used, more, self.limits.max_tool_argument_bytes, Reason::LimitToolArgumentBytes)
+    }
+
     /// How many bytes of arguments may still come.
     pub(crate) fn argument_room(&self) -> usize {
         usize::try_from(self.limits.max_tool_argument_bytes.saturating_sub(self.argument_bytes)).unwrap_or(usize::MAX)

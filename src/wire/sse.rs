@@ -164,7 +164,7 @@ impl SseDecoder {
                     return SseStep::TooLarge(at.saturating_add(room));
                 }
                 if end.is_none() || !self.line.is_empty() {
-                    self.line.push_str(piece);
+                    push_within(&mut self.line, piece, self.max_event_bytes);
                 }
             }
             at = at.saturating_add(piece.len());
@@ -184,7 +184,14 @@ impl SseDecoder {
                     continue;
                 }
             } else {
-                let whole = std::mem::take(&mut self.line);
+                let mut whole = std::mem::take(&mut self.line);
+                if matches!(data, Field::None) && whole.starts_with("data:") {
+                    // Nothing was said yet: the line itself becomes the data, so that a long one is not held twice.
+                    whole.drain(..if whole.starts_with("data: ") { 6 } else { 5 });
+                    self.line = std::mem::replace(&mut self.data, whole);
+                    (*data, self.started) = (Field::Kept, true);
+                    continue;
+                }
                 let line = self.without_bom(&whole);
                 let blank = line.is_empty();
                 if let Some((name, value)) = named(line) {
@@ -201,6 +208,10 @@ impl SseDecoder {
             (*data, *event) = (Field::None, Field::None);
             self.data.clear();
             self.event.clear();
+            if self.data.capacity() > self.line.capacity() {
+                // The next long line has the room of the last one.
+                std::mem::swap(&mut self.line, &mut self.data);
+            }
             if !go_on {
                 return SseStep::Stopped(at);
             }
@@ -233,7 +244,7 @@ impl SseDecoder {
                     data.keep(&mut self.data);
                     self.data.push('\n');
                 }
-                self.data.push_str(value);
+                push_within(&mut self.data, value, self.max_event_bytes);
             }
             "event" => {
                 *event = Field::Kept;
@@ -259,6 +270,16 @@ impl SseDecoder {
             begin: self.boundary,
         })
     }
+}
+
+/// Appends a piece whose room has been checked. Doubling would reserve up to twice what may ever be kept.
+fn push_within(kept: &mut String, piece: &str, max: usize) {
+    let needed = kept.len().saturating_add(piece.len());
+    if needed > kept.capacity() {
+        let room = kept.capacity().saturating_mul(2).min(max).max(needed);
+        kept.reserve_exact(room.saturating_sub(kept.len()));
+    }
+    kept.push_str(piece);
 }
 
 /// Field name and value of a line; none for the blank line.

@@ -7,6 +7,8 @@
 
 pub mod case;
 pub mod check;
+pub mod figure;
+pub mod hostile;
 pub mod native;
 pub mod rng;
 pub mod score;

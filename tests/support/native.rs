@@ -73,7 +73,11 @@ fn of_error(outcome: &str, error: &turnkeep::error::Error) -> Verdict {
     }
 }
 
-fn config(job: &Job) -> Result<DecoderConfig, String> {
+/// What a job is decoded as.
+///
+/// # Errors
+/// As [`run`].
+pub fn config(job: &Job) -> Result<DecoderConfig, String> {
     let protocol = match job.protocol.as_str() {
         "chat" => Protocol::Chat,
         "messages" => Protocol::Messages,

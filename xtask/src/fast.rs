@@ -1,4 +1,6 @@
 //! `test`: the fast tier. Every stage runs, also after a failure, and the table says how long each took.
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -8,9 +10,9 @@ use crate::{build, npm, size, tools};
 
 /// What a stage found.
 #[derive(Debug, Default)]
-struct Count {
-    passed: u64,
-    failed: u64,
+pub struct Count {
+    pub passed: u64,
+    pub failed: u64,
 }
 
 impl Count {
@@ -235,11 +237,22 @@ pub fn js(filter: &str) -> Result<bool> {
     Ok(count.failed == 0 && count.passed > 0)
 }
 
-fn run_node_tests(files: &[std::path::PathBuf]) -> Result<Count> {
+/// One file outside the fast tier, on the packed package.
+pub fn js_file(file: &Path, env: &[(&str, &Path)]) -> Result<Count> {
+    build::build_if_stale()?;
+    npm::installed()?;
+    node_test(command(tools::node()?).envs(env.iter().copied()), &[file.to_path_buf()])
+}
+
+fn run_node_tests(files: &[PathBuf]) -> Result<Count> {
     if files.is_empty() {
         return Ok(Count::default());
     }
-    let (text, good) = tee(command(tools::node()?).args(["--test", "--test-reporter=tap"]).args(files))?;
+    node_test(&mut command(tools::node()?), files)
+}
+
+fn node_test(node: &mut Command, files: &[PathBuf]) -> Result<Count> {
+    let (text, good) = tee(node.args(["--test", "--test-reporter=tap"]).args(files))?;
     let number = |word: &str| -> u64 {
         let line = text.lines().rev().find_map(|line| line.strip_prefix(word));
         line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)

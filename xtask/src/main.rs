@@ -35,6 +35,7 @@ usage: cargo xtask <command>
   acceptance B1 [options]      each fuzz target of fuzz/ for a while; needs no data
       --seconds N                for each target, default 20
       --keep                     what reaches new code becomes the committed corpus, minimised
+  acceptance B2                hostile answers: codes, heap, time against size, natively and in wasm
   acceptance http              each recording over real HTTP: the runtime's outcome is the native one, and the guard agrees
   acceptance guard             every SDK of benches/torture behind the guard: no unsafe stream runs a tool
   acceptance aimock            another project's server: our runtime and the vendors' parsers agree, or a rule says why not

@@ -188,14 +188,14 @@ impl Calls {
             && fragment.id.as_deref().is_some_and(|id| !known(id))
     }
 
-    /// Adds a fragment to its call. Id and name may be repeated, never changed (P-03).
+    /// Adds a fragment to its call and gives its arguments. Id and name may be repeated, never changed (P-03).
     pub(super) fn add(
         &mut self,
         position: usize,
         fragment: &Fragment<'_>,
-        arguments: &str,
+        canonical: Option<&str>,
         extra: Object<'static>,
-    ) -> Result<(), Error> {
+    ) -> Result<&str, Error> {
         if position >= self.0.len() {
             self.0.push(Gathering { index: fragment.index, call: empty_call(), extra: Object::default() });
         }
@@ -206,16 +206,18 @@ impl Calls {
             .map_err(|error| error.at_call(position))?;
         bind(&mut one.call.name, fragment.name.as_deref(), Reason::ToolNameConflict)
             .map_err(|error| error.at_call(position))?;
-        if let PartialInput::Text(text) = &mut one.call.input {
-            text.push_str(arguments);
-        }
         for (key, value) in extra.into_members() {
             one.extra.set(&key, value);
         }
         if one.extra.len() > MAX_MEMBERS {
             return Err(invalid("tool_calls[]"));
         }
-        Ok(())
+        Ok(match &mut one.call.input {
+            PartialInput::Text(text) => {
+                canonical.map_or(fragment.arguments, |text| Raw::String(text, false)).append_to(text)
+            }
+            PartialInput::Whole(_) => "",
+        })
     }
 
     /// Id and name of a call, as far as they are known.

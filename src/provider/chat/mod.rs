@@ -52,8 +52,6 @@ struct Gathered {
     quirks: Quirks,
     /// How often each normalisation was needed.
     counted: BTreeMap<String, u64>,
-    /// What a string with escapes stands for, while it is looked at.
-    scratch: String,
 }
 
 fn late() -> Error {
@@ -178,10 +176,7 @@ impl Gathered {
             return Err(late());
         }
         let block = self.block(Slot::Text, meter)?;
-        let text = given.decoded(&mut self.scratch);
-        meter.snapshot(DeltaKind::Text, block, text)?;
-        self.text.push_str(text);
-        Ok(())
+        meter.snapshot(DeltaKind::Text, block, given.append_to(&mut self.text))
     }
 
     fn content_part(&mut self, part: Raw<'_>, sealed: bool, meter: &mut Meter) -> Result<(), Error> {
@@ -216,19 +211,22 @@ impl Gathered {
         };
         let extra = fragment.extra(meter)?;
         let block = self.block(Slot::Call(position), meter)?;
-        let arguments = match fragment.arguments {
+        let mut canonical = None;
+        match fragment.arguments {
             object @ Raw::Object(_) => {
                 // Only a profile lets an object come here; its canonical text stands for the arguments.
-                self.scratch.clear();
-                object.write_canonical_within(&mut self.scratch, meter.argument_room());
-                self.scratch.as_str()
+                let text = canonical.insert(String::new());
+                object.write_canonical_within(text, meter.argument_room());
+                meter.arguments(text)?;
             }
-            text => text.decoded(&mut self.scratch),
-        };
-        meter.arguments(arguments)?;
-        self.calls.add(position, &fragment, arguments, extra)?;
-        if !arguments.is_empty() {
-            meter.snapshot(DeltaKind::ToolInput, block, arguments)?;
+            text => meter.arguments_fit(text)?,
+        }
+        let added = self.calls.add(position, &fragment, canonical.as_deref(), extra)?;
+        if canonical.is_none() {
+            meter.arguments(added)?;
+        }
+        if !added.is_empty() {
+            meter.snapshot(DeltaKind::ToolInput, block, added)?;
         }
         Ok(())
     }

@@ -18,7 +18,6 @@ pub(super) struct Reasoning {
     /// Bytes of the last delta, and how many new details it opened.
     latest: usize,
     opened: usize,
-    scratch: String,
 }
 
 /// The text of a member; absent and null are none.
@@ -43,14 +42,12 @@ impl Reasoning {
                 continue;
             }
             check_text(given, name)?;
-            let text = given.decoded(&mut self.scratch);
-            if sealed && !text.is_empty() {
+            if sealed && !given.is_text("") {
                 return Err(late());
             }
-            bytes = bytes.saturating_add(text.len());
             // The member is kept even when it is empty: some providers ask for it back.
             if !sealed {
-                kept.get_or_insert_with(String::new).push_str(text);
+                bytes = bytes.saturating_add(given.append_to(kept.get_or_insert_with(String::new)).len());
             }
         }
         let mut any = bytes > 0;

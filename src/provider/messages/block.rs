@@ -113,13 +113,7 @@ impl Block {
     }
 
     /// Applies a delta; its type must fit the block's.
-    pub(super) fn delta(
-        &mut self,
-        slots: &Slots<'_>,
-        at: usize,
-        scratch: &mut String,
-        meter: &mut Meter,
-    ) -> Result<(), Error> {
+    pub(super) fn delta(&mut self, slots: &Slots<'_>, at: usize, meter: &mut Meter) -> Result<(), Error> {
         let Some(kind) = slots[DELTA_TYPE].text() else {
             return Err(invalid("delta.type"));
         };
@@ -130,46 +124,43 @@ impl Block {
         match (self, kind.as_ref()) {
             (Block::Text(text), "text_delta") => {
                 given(slots[DELTA_TEXT], "delta.text")?;
-                let more = slots[DELTA_TEXT].decoded(scratch);
-                if !more.is_empty() {
-                    meter.snapshot(DeltaKind::Text, at, more)?;
-                    text.push_str(more);
-                }
-                Ok(())
+                let more = slots[DELTA_TEXT].append_to(text);
+                if more.is_empty() { Ok(()) } else { meter.snapshot(DeltaKind::Text, at, more) }
             }
             (Block::Text(_), "citations_delta") => Ok(()),
             (Block::ToolUse { whole, fragments, .. }, "input_json_delta") => {
-                let more = match slots[DELTA_JSON] {
-                    text @ Raw::String(..) => text.decoded(scratch),
+                let given = match slots[DELTA_JSON] {
+                    text @ Raw::String(..) => text,
                     Raw::Absent => return Err(invalid("delta.partial_json")),
                     _ => return Err(Error::new(Reason::ToolArgumentsNotString)),
                 };
-                if more.is_empty() {
+                if given.is_text("") {
                     return Ok(());
                 }
                 if whole.is_some() {
                     return Err(Error::new(Reason::ToolInputConflict));
                 }
+                meter.arguments_fit(given)?;
+                let more = given.append_to(fragments);
                 meter.arguments(more)?;
-                meter.snapshot(DeltaKind::ToolInput, at, more)?;
-                fragments.push_str(more);
-                Ok(())
+                meter.snapshot(DeltaKind::ToolInput, at, more)
             }
             (Block::Thinking(object), "thinking_delta") => {
                 given(slots[DELTA_THINKING], "delta.thinking")?;
-                let more = slots[DELTA_THINKING].decoded(scratch);
-                meter.state_snapshot(at, more.len())?;
-                match object.get_mut("thinking") {
-                    Some(Value::String(text)) => text.to_mut().push_str(more),
-                    _ => object.set("thinking", Value::text(more)),
+                if object.get("thinking").and_then(Value::as_str).is_none() {
+                    object.set("thinking", Value::text(""));
                 }
-                Ok(())
+                let more = match object.get_mut("thinking") {
+                    Some(Value::String(text)) => slots[DELTA_THINKING].append_to(text.to_mut()).len(),
+                    _ => 0,
+                };
+                meter.state_snapshot(at, more)
             }
             (Block::Thinking(object), "signature_delta") => {
                 given(slots[DELTA_SIGNATURE], "delta.signature")?;
-                let signature = slots[DELTA_SIGNATURE].decoded(scratch);
-                meter.state_snapshot(at, signature.len())?;
-                object.set("signature", Value::text(signature));
+                let mut signature = String::new();
+                meter.state_snapshot(at, slots[DELTA_SIGNATURE].append_to(&mut signature).len())?;
+                object.set("signature", Value::String(Cow::Owned(signature)));
                 Ok(())
             }
             (_, "text_delta" | "citations_delta" | "input_json_delta" | "thinking_delta" | "signature_delta") => {

@@ -24,8 +24,6 @@ pub(crate) struct MessagesStream {
     usage: Option<Object<'static>>,
     model: Option<String>,
     response_id: Option<String>,
-    /// What a string with escapes stands for, while it is looked at.
-    scratch: String,
 }
 
 impl MessagesStream {
@@ -129,7 +127,7 @@ impl MessagesStream {
         if !matches!(slots[DELTA], Raw::Object(_)) {
             return Err(invalid("delta"));
         }
-        block.delta(slots, index, &mut self.scratch, meter)
+        block.delta(slots, index, meter)
     }
 
     fn stop_block(&mut self, slots: &Slots<'_>) -> Result<(), Error> {

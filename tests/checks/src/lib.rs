@@ -1,6 +1,5 @@
 //! The bodies of the acceptance checks A3, A4, A5. They read no files: a job is a kind and its bytes, so the same code
 //! runs natively in xtask and as wasm32 in Node, each time on the core that it was compiled with.
-mod figure;
 pub mod fuzz;
 mod jcs;
 mod json;
@@ -10,7 +9,7 @@ pub mod support;
 #[cfg(target_arch = "wasm32")]
 mod wasm;
 
-pub use figure::Figure;
+pub use support::figure::Figure;
 
 /// Runs one job.
 ///

@@ -4,11 +4,26 @@ import { readFileSync } from "node:fs";
 
 const inPackage = (path) => new URL(path, import.meta.resolve("turnkeep/package.json"));
 
-const glue = await import(inPackage("./dist/generated/glue.js"));
+const GLUE = inPackage("./dist/generated/glue.js");
 const module = new WebAssembly.Module(readFileSync(inPackage("./dist/core.wasm")));
-const { exports } = new WebAssembly.Instance(module, { "./turnkeep_bg.js": glue });
-glue.__wbg_set_wasm(exports);
-exports.__wbindgen_start?.();
+
+/** The glue of an instance of its own: a module of that query is evaluated anew, with views of no other memory. */
+async function instantiate(query) {
+  const glue = await import(GLUE.href + query);
+  const { exports } = new WebAssembly.Instance(module, { "./turnkeep_bg.js": glue });
+  glue.__wbg_set_wasm(exports);
+  exports.__wbindgen_start?.();
+  return { glue, exports };
+}
+
+const { glue } = await instantiate("");
+let instances = 0;
+
+/** A core that nothing has used yet, and how many bytes its memory has. */
+export async function freshCore() {
+  const { glue: { Decoder: fresh }, exports } = await instantiate(`?instance=${++instances}`);
+  return { Decoder: fresh, bytes: () => exports.memory.buffer.byteLength };
+}
 
 export const { Decoder, canonical, hash, http_error } = glue;
 export const imports = WebAssembly.Module.imports(module);

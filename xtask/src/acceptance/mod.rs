@@ -1,6 +1,7 @@
 //! `acceptance ID`: one figure on the last line, with the number of checks and the seed. No checks is a failure.
 mod corpus;
 mod fuzz;
+mod hostile;
 mod module;
 mod vectors;
 
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 pub use turnkeep_checks::Figure;
 
-use crate::shell::{Missing, Usage, in_ci, stage};
+use crate::shell::{Missing, Usage, stage};
 
 /// The seed of every random part, printed with the figure.
 const SEED: u64 = 20_260_101;
@@ -22,34 +23,27 @@ pub struct Options {
 }
 
 pub fn run(id: &str, options: &Options) -> Result<bool> {
-    if id == "B1" {
-        return report(id, &fuzz::run(options.seconds, options.keep)?);
-    }
-    // These need packages and no data set.
     match id {
         "guard" => return crate::torture::run_all(crate::torture::Program::Check),
         "real-server" => return crate::torture::run_all(crate::torture::Program::RealServer),
         "aimock" => return crate::torture::run_all(crate::torture::Program::Agreement),
         _ => {}
     }
-    let (title, figure): (&str, fn(&Path) -> Result<Figure>) = match id {
-        "A1" => ("cases, renamed too", corpus::cases),
-        "A2" => ("recordings", corpus::recordings),
-        "http" => ("recordings over HTTP", corpus::over_http),
-        "A3" => ("event streams", vectors::sse),
-        "A4" => ("JSON and UTF-8", vectors::json),
-        "A5" => ("canonical form", vectors::jcs),
-        _ => bail!(Usage(format!("no acceptance figure `{id}`: A1 to A5, B1, http, guard, aimock, real-server"))),
+    let needs_data = |title: &str, figure: fn(&Path) -> Result<Figure>| {
+        let dir = data_dir()?;
+        stage(&format!("{id}: {title}"), || figure(&dir))
     };
-    let Some(dir) = data_dir()? else {
-        println!("{id} NOT CHECKED");
-        bail!(Missing("CONFORMANCE_DIR, the folder that holds cases/, corpus/ and vectors/".into()));
+    let figure = match id {
+        "A1" => needs_data("cases, renamed too", corpus::cases)?,
+        "A2" => needs_data("recordings", corpus::recordings)?,
+        "http" => needs_data("recordings over HTTP", corpus::over_http)?,
+        "A3" => needs_data("event streams", vectors::sse)?,
+        "A4" => needs_data("JSON and UTF-8", vectors::json)?,
+        "A5" => needs_data("canonical form", vectors::jcs)?,
+        "B1" => stage("B1: fuzz targets", || fuzz::run(options.seconds, options.keep))?,
+        "B2" => stage("B2: hostile answers", hostile::run)?,
+        _ => bail!(Usage(format!("no acceptance figure `{id}`: A1 to A5, B1, B2, http, guard, aimock, real-server"))),
     };
-    let figure = stage(&format!("{id}: {title}"), || figure(&dir))?;
-    report(id, &figure)
-}
-
-fn report(id: &str, figure: &Figure) -> Result<bool> {
     for wrong in figure.wrong.iter().take(40) {
         println!("    FAIL {wrong}");
     }
@@ -59,14 +53,13 @@ fn report(id: &str, figure: &Figure) -> Result<bool> {
     Ok(figure.checks > 0 && figure.wrong.is_empty())
 }
 
-/// The data, if any. A path that was given, or CI, makes missing data a failure.
-fn data_dir() -> Result<Option<PathBuf>> {
+/// The data. These figures are nothing without it.
+fn data_dir() -> Result<PathBuf> {
     let given = std::env::var_os("CONFORMANCE_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from);
     match given {
-        Some(dir) if dir.is_dir() => Ok(Some(dir)),
+        Some(dir) if dir.is_dir() => Ok(dir),
         Some(dir) => bail!(Missing(format!("{}, from CONFORMANCE_DIR", dir.display()))),
-        None if in_ci() => bail!(Missing("CONFORMANCE_DIR, the folder that holds cases/, corpus/ and vectors/".into())),
-        None => Ok(None),
+        None => bail!(Missing("CONFORMANCE_DIR, the folder that holds cases/, corpus/ and vectors/".into())),
     }
 }
 
