@@ -1,5 +1,6 @@
 //! `acceptance ID`: one figure on the last line, with the number of checks and the seed. No checks is a failure.
 mod corpus;
+mod keys;
 mod module;
 mod vectors;
 
@@ -18,6 +19,7 @@ pub fn run(id: &str) -> Result<bool> {
     match id {
         "guard" => return crate::torture::run_all(crate::torture::Program::Check),
         "real-server" => return crate::torture::run_all(crate::torture::Program::RealServer),
+        "B4" => return keys::run(),
         "aimock" => return crate::torture::run_all(crate::torture::Program::Agreement),
         _ => {}
     }
@@ -28,7 +30,7 @@ pub fn run(id: &str) -> Result<bool> {
         "A3" => ("event streams", vectors::sse),
         "A4" => ("JSON and UTF-8", vectors::json),
         "A5" => ("canonical form", vectors::jcs),
-        _ => bail!(Usage(format!("no acceptance figure `{id}`: A1 to A5, http, guard, aimock, real-server"))),
+        _ => bail!(Usage(format!("no acceptance figure `{id}`: A1 to A5, B4, http, guard, aimock, real-server"))),
     };
     let Some(dir) = data_dir()? else {
         println!("{id} NOT CHECKED");
