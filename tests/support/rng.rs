@@ -16,7 +16,7 @@ impl Rng {
         Rng(seed ^ hash)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -26,7 +26,7 @@ impl Rng {
 
     /// A number below `bound`; 0 when the bound is 0.
     pub fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() % (bound.max(1) as u64)).unwrap_or(0)
+        usize::try_from(self.next_u64() % (bound.max(1) as u64)).unwrap_or(0)
     }
 
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
