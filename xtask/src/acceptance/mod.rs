@@ -1,5 +1,6 @@
 //! `acceptance ID`: one figure on the last line, with the number of checks and the seed. No checks is a failure.
 mod corpus;
+mod judge;
 mod keys;
 mod module;
 mod vectors;
@@ -23,6 +24,9 @@ pub fn run(id: &str) -> Result<bool> {
         "aimock" => return crate::torture::run_all(crate::torture::Program::Agreement),
         _ => {}
     }
+    if id == "A6" {
+        return report(id, &stage("A6: generated values and turns", judge::run)?);
+    }
     let (title, figure): (&str, fn(&Path) -> Result<Figure>) = match id {
         "A1" => ("cases, renamed too", corpus::cases),
         "A2" => ("recordings", corpus::recordings),
@@ -30,13 +34,17 @@ pub fn run(id: &str) -> Result<bool> {
         "A3" => ("event streams", vectors::sse),
         "A4" => ("JSON and UTF-8", vectors::json),
         "A5" => ("canonical form", vectors::jcs),
-        _ => bail!(Usage(format!("no acceptance figure `{id}`: A1 to A5, B4, http, guard, aimock, real-server"))),
+        _ => bail!(Usage(format!("no acceptance figure `{id}`: A1 to A6, B4, http, guard, aimock, real-server"))),
     };
     let Some(dir) = data_dir()? else {
         println!("{id} NOT CHECKED");
         bail!(Missing("CONFORMANCE_DIR, the folder that holds cases/, corpus/ and vectors/".into()));
     };
     let figure = stage(&format!("{id}: {title}"), || figure(&dir))?;
+    report(id, &figure)
+}
+
+fn report(id: &str, figure: &Figure) -> Result<bool> {
     for wrong in figure.wrong.iter().take(40) {
         println!("    FAIL {wrong}");
     }
