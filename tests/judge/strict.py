@@ -57,7 +57,7 @@ def read(text, depth=DEPTH):
         raise Refused(refused.codes | faults) from None
     except ValueError:
         # What was seen before the grammar broke may be told instead.
-        raise Refused({"JSON_INVALID"} | faults) from None
+        raise Refused({"JSON_INVALID"} | faults | unfinished(text, depth)) from None
     except RecursionError:
         raise Refused(["JSON_TOO_DEEP"]) from None
     look(value, depth, faults)
@@ -77,6 +77,23 @@ def look(value, depth, faults):
             return
         for inner in value.values() if isinstance(value, dict) else value:
             look(inner, depth - 1, faults)
+
+
+def unfinished(text, depth):
+    """What containers that never end already show: a key that stands twice, too many levels."""
+    faults, names = set(), []
+    for token in re.finditer(r'("(?:[^"\\]|\\.)*")(\s*:)?|[{}\[\]]', text, re.DOTALL):
+        if token[0] in "{[":
+            names.append(set())
+        elif token[0] in "}]":
+            names = names[:-1]
+        elif token[2] and names:
+            if token[1] in names[-1]:
+                faults.add("JSON_DUPLICATE_KEY")
+            names[-1].add(token[1])
+        if len(names) > depth:
+            faults.add("JSON_TOO_DEEP")
+    return faults
 
 
 def strings(text):

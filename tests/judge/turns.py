@@ -368,21 +368,22 @@ class Chat(Turn):
         if not isinstance(given, dict):
             faults.add("MALFORMED_EVENT")
             return
-        before = set(faults.codes)
+        own = Faults()
         index = member(given, "index")
         index = None if nothing(index) else index
         if index is not None and not (whole_number(index) and 0 <= index <= 1023):
-            faults.add("CALL_INDEX_INVALID")
+            own.add("CALL_INDEX_INVALID")
         kind = member(given, "type")
         if not nothing(kind) and kind not in ("", "function"):
-            faults.add("CALL_TYPE_UNSUPPORTED")
-        identity = faults.text(member(given, "id"), "CALL_ID_MISSING") or None
+            own.add("CALL_TYPE_UNSUPPORTED")
+        identity = own.text(member(given, "id"), "CALL_ID_MISSING") or None
         function = member(given, "function")
         if not nothing(function) and not isinstance(function, dict):
-            faults.add("MALFORMED_EVENT")
-        name = faults.text(member(function, "name"), "CALL_NAME_MISSING") or None
-        text = faults.text(member(function, "arguments"), "TOOL_ARGUMENTS_INVALID") or ""
-        if faults.codes != before:
+            own.add("MALFORMED_EVENT")
+        name = own.text(member(function, "name"), "CALL_NAME_MISSING") or None
+        text = own.text(member(function, "arguments"), "TOOL_ARGUMENTS_INVALID") or ""
+        faults.codes |= own.codes
+        if own.codes:
             return
         call = self.owner(index, identity, name, streamed, faults)
         if call is None:

@@ -122,7 +122,7 @@ fn other(rng: &mut Rng, chat: bool, path: &str, name: &str) -> Value {
 
 /// A member that a response may have, with a value that means something.
 fn member(rng: &mut Rng, chat: bool) -> (&'static str, Value) {
-    match rng.below(14) {
+    match rng.below(15) {
         0 => ("error", errors(rng)),
         1 => ("refusal", json!(["", "I cannot."][rng.below(2)])),
         2 if chat => ("function_call", json!({ "name": "f", "arguments": "{}" })),
@@ -132,8 +132,17 @@ fn member(rng: &mut Rng, chat: bool) -> (&'static str, Value) {
         ),
         4 => ("reasoning", json!("thinking")),
         5 => ("reasoning_content", json!(["", "thinking"][rng.below(2)])),
-        6 if chat => ("reasoning_details", json!([{ "type": "reasoning.text", "index": 0, "text": "x" }])),
-        7 => (
+        6 if chat => {
+            let details = [
+                json!([{ "type": "reasoning.text", "index": 0, "text": "x" }]),
+                json!([7]),
+                json!([{ "text": 7 }]),
+                json!([{ "index": "0" }]),
+                json!({}),
+            ];
+            ("reasoning_details", details[rng.below(details.len())].clone())
+        }
+        2 | 6 | 7 => (
             "caller",
             [json!({ "type": "direct" }), json!({ "type": "code_execution_20250825", "tool_id": "t" })][rng.below(2)]
                 .clone(),
@@ -147,9 +156,20 @@ fn member(rng: &mut Rng, chat: bool) -> (&'static str, Value) {
             if chat { json!({ "prompt_tokens": 5, "completion_tokens": 6 }) } else { json!({ "output_tokens": 6 }) },
         ),
         10 => ("role", json!(["user", "assistant", "tool"][rng.below(3)])),
-        11 if chat => ("content", json!(["late", ""][rng.below(2)])),
+        11 if chat => {
+            let contents = [
+                json!("late"),
+                json!(""),
+                json!([7]),
+                json!([{ "text": "x" }]),
+                json!([{ "type": "text" }]),
+                json!([{ "type": "text", "text": "part" }]),
+            ];
+            ("content", contents[rng.below(contents.len())].clone())
+        }
         11 => ("content", json!([{ "type": "text", "text": "early" }])),
         12 => ("index", json!(rng.below(3))),
+        13 => ("object", json!("response")),
         _ => ("x_unknown", any(rng)),
     }
 }
@@ -175,8 +195,12 @@ fn places(value: &Value, at: &str, objects: bool, found: &mut Vec<String>) {
 
 /// Changes the events; says how.
 pub fn change(rng: &mut Rng, chat: bool, events: &mut Vec<Value>) -> String {
-    let kind = rng.below(if events.len() > 1 { 12 } else { 7 });
+    let kind = rng.below(if events.len() > 1 { 13 } else { 7 });
     let at = rng.below(events.len());
+    if rng.below(60) == 0 {
+        events[at] = any(rng);
+        return format!("event {at} is {}", events[at]);
+    }
     match kind {
         0..=4 => {
             let mut found = Vec::new();
@@ -193,10 +217,11 @@ pub fn change(rng: &mut Rng, chat: bool, events: &mut Vec<Value>) -> String {
                 let parent = path.get(..path.len() - name.len() - 1).unwrap_or_default();
                 match events[at].pointer_mut(parent) {
                     Some(Value::Object(members)) => drop(members.remove(&name)),
+                    Some(Value::Array(items)) if rng.below(2) == 0 => items.extend(items.last().cloned()),
                     Some(Value::Array(items)) => drop(name.parse().map(|place: usize| items.remove(place))),
                     _ => {}
                 }
-                return format!("{path} removed from event {at}");
+                return format!("{path} of event {at} removed, or there twice");
             }
             let new = other(rng, chat, &path, &name);
             let said = format!("{path} of event {at} is {new}");
@@ -243,6 +268,33 @@ pub fn change(rng: &mut Rng, chat: bool, events: &mut Vec<Value>) -> String {
         10 => {
             events.truncate(at + 1);
             format!("nothing after event {at}")
+        }
+        11 if chat => {
+            // What comes late, or nothing that does.
+            let late = [
+                ("content", json!("late")),
+                ("content", json!("")),
+                ("content", json!([{ "type": "image_url" }])),
+                ("refusal", json!("No.")),
+                ("refusal", json!("")),
+                ("reasoning", json!("hm")),
+                ("reasoning_content", json!("hm")),
+                ("reasoning_details", json!([{}])),
+                ("reasoning_details", json!([])),
+                ("tool_calls", json!([{ "index": 0 }])),
+                ("tool_calls", json!([])),
+                ("role", json!("assistant")),
+                ("x_unknown", json!(1)),
+            ];
+            let (name, value) = &late[rng.below(late.len())];
+            events.insert(events.len() - 1, json!({ "choices": [{ "delta": { *name: value } }] }));
+            format!("a delta with {name} {value} before the last event")
+        }
+        11 => {
+            let reason = MESSAGES_REASONS[rng.below(MESSAGES_REASONS.len())];
+            let more = json!({ "type": "message_delta", "delta": { "stop_reason": reason } });
+            events.insert(events.len() - 1, more);
+            format!("the reason {reason} before the last event")
         }
         _ => {
             let error = errors(rng);
