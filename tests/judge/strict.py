@@ -82,15 +82,19 @@ def look(value, depth, faults):
 def unfinished(text, depth):
     """What containers that never end already show: a key that stands twice, too many levels."""
     faults, names = set(), []
-    for token in re.finditer(r'("(?:[^"\\]|\\.)*")(\s*:)?|[{}\[\]]', text, re.DOTALL):
+    for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', text, re.DOTALL):
         if token[0] in "{[":
-            names.append(set())
+            names.append(set() if token[0] == "{" else None)
         elif token[0] in "}]":
             names = names[:-1]
-        elif token[2] and names:
-            if token[1] in names[-1]:
+        elif names and names[-1] is not None and text[: token.start()].rstrip()[-1:] in ("{", ","):
+            try:
+                name = json.loads(token[0], strict=False)
+            except ValueError:
+                break
+            if name in names[-1]:
                 faults.add("JSON_DUPLICATE_KEY")
-            names[-1].add(token[1])
+            names[-1].add(name)
         if len(names) > depth:
             faults.add("JSON_TOO_DEEP")
     return faults
