@@ -32,10 +32,12 @@ usage: cargo xtask <command>
       --runner native|node       default native; node runs the packed package
       --mutate SEED              other ids, names and values, another order: same verdicts
   acceptance A1|A2|A3|A4|A5    one acceptance figure; data from CONFORMANCE_DIR
+  acceptance A6                generated values and turns: native, wasm and a naive reader in Python agree; needs no data
   acceptance B1 [options]      each fuzz target of fuzz/ for a while; needs no data
       --seconds N                for each target, default 20
       --keep                     what reaches new code becomes the committed corpus, minimised
   acceptance B2                hostile answers: codes, heap, time against size, natively and in wasm
+  acceptance B4                10,000 inputs with hostile keys through the packed package; needs no data
   acceptance http              each recording over real HTTP: the runtime's outcome is the native one, and the guard agrees
   acceptance guard             every SDK of benches/torture behind the guard: no unsafe stream runs a tool
   acceptance aimock            another project's server: our runtime and the vendors' parsers agree, or a rule says why not

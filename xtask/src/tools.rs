@@ -12,6 +12,7 @@ use crate::shell::{Missing, capture, cargo, command, run, stage, which};
 const WASM_PACK: &str = "0.15.1";
 const WASM_BINDGEN: &str = "0.2.130";
 const CARGO_FUZZ: &str = "0.13.1";
+const RFC8785: &str = "0.1.4";
 pub const WASM_TARGET: &str = "wasm32-unknown-unknown";
 
 pub fn cache_dir() -> PathBuf {
@@ -142,4 +143,25 @@ fn cached(krate: &str, binary: &str, version: &str, locked: bool) -> Result<Path
         })
     })?;
     Ok(bin)
+}
+
+/// A Python that has `rfc8785`, the canonical form that is not ours.
+pub fn python_rfc8785() -> Result<PathBuf> {
+    let home = cache_dir().join(format!("python-rfc8785-{RFC8785}"));
+    let python = home.join("bin/python");
+    let version = ["-c", "from importlib.metadata import version; print(version('rfc8785'))"];
+    let ready = || capture(command(&python).args(version)).is_ok_and(|said| said.trim() == RFC8785);
+    if ready() {
+        return Ok(python);
+    }
+    let base = which("python3").ok_or_else(|| Missing("python3, 3.9 or newer, with venv and pip".into()))?;
+    stage(&format!("pip install rfc8785 {RFC8785} (once per machine)"), || {
+        let package = format!("rfc8785=={RFC8785}");
+        run(command(base).args(["-m", "venv", "--clear"]).arg(&home))
+            .and_then(|()| {
+                run(command(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", &package]))
+            })
+            .map_err(|error| Missing(format!("a Python environment with {package} ({error:#})")).into())
+    })?;
+    if ready() { Ok(python) } else { bail!(Missing(format!("rfc8785 {RFC8785}, although pip has installed it"))) }
 }

@@ -21,7 +21,7 @@ use crate::turn::Origin;
 use calls::Calls;
 use reasoning::Reasoning;
 use shape::{
-    CALL, CALL_SHAPE, CALLS, CHOICE, CHOICE_ERROR, CHOICES, CONTENT, FINISH, FUNCTION_CALL, ID, INDEX, MODEL,
+    CALL, CALL_SHAPE, CALLS, CHOICE, CHOICE_ERROR, CHOICES, CONTENT, ERROR, FINISH, FUNCTION_CALL, ID, INDEX, MODEL,
     NATIVE_FINISH, REFUSAL, ROLE, Slots, USAGE,
 };
 use std::borrow::Cow;
@@ -52,6 +52,24 @@ struct Gathered {
     quirks: Quirks,
     /// How often each normalisation was needed.
     counted: BTreeMap<String, u64>,
+}
+
+/// A failure of the provider outranks whatever else is wrong with the event that tells it (P-20): an error object at the top or in any
+/// choice, or the reason `error`.
+fn look_for_failure(slots: &Slots<'_>) -> Result<(), Error> {
+    let of_choice = |error: Raw<'_>, reason: Raw<'_>| {
+        look_for_error(error)?;
+        if reason.is_text("error") { Err(Error::new(Reason::ProviderError)) } else { Ok(()) }
+    };
+    look_for_error(slots[ERROR])?;
+    of_choice(slots[CHOICE_ERROR], slots[FINISH])?;
+    match slots[CHOICES] {
+        // The slots hold the first choice; more of them are an error of their own.
+        choices @ Raw::Array(_, 2..) => {
+            choices.items().try_for_each(|choice| of_choice(choice.get("error"), choice.get("finish_reason")))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn late() -> Error {
@@ -113,7 +131,6 @@ impl Gathered {
         if !slots[INDEX].is_none() && slots[INDEX].as_u64() != Some(0) {
             return Err(Error::new(Reason::UnexpectedChoice));
         }
-        look_for_error(slots[CHOICE_ERROR])?;
         Ok(true)
     }
 
@@ -241,9 +258,6 @@ impl Gathered {
             given @ Raw::String(..) => given,
             _ => return Err(Error::new(Reason::FinishReasonUnknown)),
         };
-        if raw.is_text("error") {
-            return Err(Error::new(Reason::ProviderError));
-        }
         match &self.reason {
             None => self.reason = raw.text().map(Cow::into_owned),
             Some(bound) if raw.is_text(bound) => {}

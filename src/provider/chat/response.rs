@@ -1,7 +1,7 @@
 //! A whole Chat body (P-16).
 
-use super::shape::{self, BODY, ERROR, MESSAGE, OBJECT};
-use super::{Gathered, look_for_error};
+use super::shape::{self, BODY, MESSAGE, OBJECT};
+use super::{Gathered, look_for_failure};
 use crate::error::{Error, Reason};
 use crate::json::{Raw, select};
 use crate::provider::decoder::{bounded_depth, invalid, json_error};
@@ -14,7 +14,7 @@ pub(crate) fn read_response(text: &str, origin: Origin, quirks: Quirks, meter: &
     let mut slots = shape::slots();
     let depth = bounded_depth(meter.limits.max_json_depth);
     let value = select(text, depth, &BODY, &mut slots).map_err(|error| json_error(&error))?;
-    look_for_error(slots[ERROR])?;
+    look_for_failure(&slots)?;
     if !matches!(value, Raw::Object(_)) {
         return Err(Error::new(Reason::ChunkNotObject));
     }

@@ -1,7 +1,7 @@
 //! The Chat stream table (S-14, S-18): deltas, a reason, `[DONE]`.
 
-use super::shape::{self, ERROR, MESSAGE, OBJECT, STREAM, TYPE};
-use super::{Gathered, look_for_error};
+use super::shape::{self, MESSAGE, OBJECT, STREAM, TYPE};
+use super::{Gathered, look_for_error, look_for_failure};
 use crate::error::{Error, Reason};
 use crate::json::{Raw, scan, select_with};
 use crate::provider::decoder::{Flow, bounded_depth, invalid, json_error};
@@ -43,7 +43,7 @@ impl ChatStream {
         let mut slots = shape::slots();
         let value =
             select_with(event.data, depth, &STREAM, &mut slots, &mut meter.keys).map_err(|error| json_error(&error))?;
-        look_for_error(slots[ERROR])?;
+        look_for_failure(&slots)?;
         if !matches!(value, Raw::Object(_)) {
             return Err(Error::new(Reason::ChunkNotObject));
         }

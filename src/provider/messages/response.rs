@@ -19,11 +19,11 @@ pub(crate) fn read_response(text: &str, mut origin: Origin, meter: &mut Meter) -
     if !matches!(value, Raw::Object(_)) {
         return Err(Error::new(Reason::ChunkNotObject));
     }
-    if slots[OBJECT].is_text("response") {
-        return Err(Error::new(Reason::ResponsesApiShape));
-    }
     if slots[TYPE].is_text("error") {
         return Err(provider_error(value));
+    }
+    if slots[OBJECT].is_text("response") {
+        return Err(Error::new(Reason::ResponsesApiShape));
     }
     if !(slots[ROLE] == Raw::Absent || slots[ROLE].is_text("assistant")) {
         return Err(Error::new(Reason::RoleInvalid));

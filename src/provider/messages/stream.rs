@@ -42,6 +42,10 @@ impl MessagesStream {
         let Some(kind) = slots[TYPE].text() else {
             return Err(invalid("type"));
         };
+        // Before anything else that is wrong with the event: a failure of the provider outranks it (P-20).
+        if kind == "error" {
+            return Err(provider_error(value));
+        }
         if kind.starts_with("response.") {
             return Err(Error::new(Reason::ResponsesApiShape));
         }
@@ -51,7 +55,6 @@ impl MessagesStream {
         match kind.as_ref() {
             "content_block_delta" => self.delta(&slots, meter)?,
             "ping" => {}
-            "error" => return Err(provider_error(value)),
             "message_start" => self.start(&slots)?,
             "content_block_start" => self.open_block(&slots, meter)?,
             "content_block_stop" => self.stop_block(&slots)?,

@@ -1,14 +1,19 @@
-//! The bodies of the acceptance checks A3, A4, A5. They read no files: a job is a kind and its bytes, so the same code
+//! The bodies of the acceptance checks A3, A4, A5, and what A6 generates. They read no files: a job is a kind and its bytes, so the same code
 //! runs natively in xtask and as wasm32 in Node, each time on the core that it was compiled with.
+mod answers;
 pub mod fuzz;
 mod jcs;
 mod json;
 mod sse;
 #[path = "../../support/mod.rs"]
 pub mod support;
+mod texts;
+mod turn_changes;
+mod turns;
 #[cfg(target_arch = "wasm32")]
 mod wasm;
 
+pub use answers::answers;
 pub use support::figure::Figure;
 
 /// Runs one job.

@@ -9,3 +9,9 @@ pub fn check(kind: &str, input: &[u8], seed: u64) -> String {
         Err(trouble) => serde_json::json!({ "trouble": trouble }).to_string(),
     }
 }
+
+/// Generates and answers; gives one JSON line each, or the trouble as the thrown text.
+#[wasm_bindgen]
+pub fn answers(kind: &str, from: usize, count: usize, seed: u64) -> Result<String, String> {
+    super::answers(kind, from, count, seed)
+}

@@ -2,6 +2,8 @@
 mod corpus;
 mod fuzz;
 mod hostile;
+mod judge;
+mod keys;
 mod module;
 mod vectors;
 
@@ -26,6 +28,7 @@ pub fn run(id: &str, options: &Options) -> Result<bool> {
     match id {
         "guard" => return crate::torture::run_all(crate::torture::Program::Check),
         "real-server" => return crate::torture::run_all(crate::torture::Program::RealServer),
+        "B4" => return keys::run(),
         "aimock" => return crate::torture::run_all(crate::torture::Program::Agreement),
         _ => {}
     }
@@ -40,9 +43,12 @@ pub fn run(id: &str, options: &Options) -> Result<bool> {
         "A3" => needs_data("event streams", vectors::sse)?,
         "A4" => needs_data("JSON and UTF-8", vectors::json)?,
         "A5" => needs_data("canonical form", vectors::jcs)?,
+        "A6" => stage("A6: generated values and turns", judge::run)?,
         "B1" => stage("B1: fuzz targets", || fuzz::run(options.seconds, options.keep))?,
         "B2" => stage("B2: hostile answers", hostile::run)?,
-        _ => bail!(Usage(format!("no acceptance figure `{id}`: A1 to A5, B1, B2, http, guard, aimock, real-server"))),
+        _ => {
+            bail!(Usage(format!("no acceptance figure `{id}`: A1 to A6, B1, B2, B4, http, guard, aimock, real-server")))
+        }
     };
     for wrong in figure.wrong.iter().take(40) {
         println!("    FAIL {wrong}");

@@ -15,7 +15,8 @@ use crate::tools;
 /// The profile has its own folder: cargo would otherwise put this build's core where the package's is.
 const PROFILE: &str = "checks";
 
-fn build() -> Result<PathBuf> {
+/// The module for Node.
+pub fn build() -> Result<PathBuf> {
     tools::wasm_target()?;
     stage("cargo build: the checks for wasm32", || {
         run_command(
