@@ -27,7 +27,7 @@ usage: cargo xtask <command>
   test [--bless]               the fast tier: build, tests, lints, types, tarball in Node, Chromium, workerd
                                (--bless rewrites the committed list of packed files)
   demo [args...]               builds if needed, installs the packed package, runs examples/demo
-  conformance DIR [options]    cases and recordings of DIR against the core
+  conformance [DIR] [options]  cases and recordings of DIR (default: CONFORMANCE_DIR) against the core
       --out FILE                 one JSON line per id, sorted
       --runner native|node       default native; node runs the packed package
       --mutate SEED              other ids, names and values, another order: same verdicts

@@ -35,7 +35,9 @@ impl Options {
         let out = args.opt_value_from_os_str("--out", |text| Ok::<_, String>(PathBuf::from(text))).map_err(usage)?;
         let runner = args.opt_value_from_str("--runner").map_err(usage)?.unwrap_or_else(|| "native".to_owned());
         let mutate = args.opt_value_from_str("--mutate").map_err(usage)?;
-        let dir = args.free_from_os_str(|text| Ok::<_, String>(PathBuf::from(text))).map_err(usage)?;
+        let given = args.opt_free_from_os_str(|text| Ok::<_, String>(PathBuf::from(text))).map_err(usage)?;
+        let set = || std::env::var_os("CONFORMANCE_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from);
+        let dir = given.or_else(set).ok_or_else(|| Usage("conformance DIR, or set CONFORMANCE_DIR".into()))?;
         Ok(Options { dir, out, runner, mutate })
     }
 }
