@@ -694,3 +694,23 @@ fn s_24_failures_are_one_family() {
         assert_eq!(record["retry_after_ms"], Value::Null, "{odd}");
     }
 }
+
+#[test]
+fn s_21_the_place_of_a_refusal_is_the_same_however_it_is_cut() {
+    let place = |stream: bool, limit: u64, bytes: &[u8], cut: usize| {
+        let mut config = DecoderConfig::new(Protocol::Chat, stream);
+        config.limits.max_response_bytes = limit;
+        let mut decoder = Decoder::new(config);
+        decoder.feed(&bytes[..cut]);
+        decoder.feed(&bytes[cut..]);
+        decoder.error().map(|error| (error.code(), error.place().byte_offset))
+    };
+    let bad = b"data: \xF0\x9F\x98x\n\n";
+    for cut in 0..bad.len() {
+        assert_eq!(place(true, 100, bad, cut), Some(("UTF8_INVALID", Some(6))), "cut at {cut}");
+    }
+    let body = b"0123456789";
+    for cut in 0..body.len() {
+        assert_eq!(place(false, 4, body, cut), Some(("LIMIT_RESPONSE_BYTES", Some(4))), "cut at {cut}");
+    }
+}

@@ -299,6 +299,8 @@ impl Decoder {
         let used = self.meter.bytes.saturating_add(size);
         if used > self.config.limits.max_response_bytes {
             self.body = Vec::new();
+            // Wherever the reads end, it is the first byte too many that is refused.
+            self.meter.bytes = self.config.limits.max_response_bytes;
             return Err(
                 Error::new(Reason::LimitResponseBytes).with_number("max", self.config.limits.max_response_bytes)
             );
@@ -314,6 +316,7 @@ impl Decoder {
         let (allowed, over) = chunk.split_at_checked(room).unwrap_or((chunk, &[]));
         let begin = self.meter.bytes;
         let offset = |at: usize| begin.saturating_add(wide(at));
+        let pending = self.utf8.pending();
         let step = self.utf8.take(allowed);
         let carried = step.carried.0.get(..step.carried.1).and_then(|bytes| std::str::from_utf8(bytes).ok());
         // A carried character is no line end, so it can neither end an event nor be more than the event's bound allows to report.
@@ -329,6 +332,10 @@ impl Decoder {
             let rest_after_lf = if lf_pending { rest.strip_prefix(b"\n").unwrap_or(rest) } else { rest };
             self.state = State::Terminal { lf_pending: lf_pending && rest.is_empty() };
             return if rest_after_lf.is_empty() { Ok(()) } else { Err(Error::new(Reason::PostTerminalData)) };
+        }
+        if step.invalid && pending > 0 && step.carried.1 == 0 {
+            // The place is that of the character, which began in an earlier chunk.
+            return Err(Error::new(Reason::InvalidUtf8).at_byte(begin.saturating_sub(wide(pending))));
         }
         if step.invalid {
             return Err(Error::new(Reason::InvalidUtf8).at_byte(offset(step.start.saturating_add(step.body.len()))));

@@ -27,6 +27,12 @@ impl Utf8Carry {
         self.length > 0
     }
 
+    /// How many bytes of an unfinished character came so far.
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        self.length
+    }
+
     /// Takes a chunk.
     pub fn take<'a>(&mut self, chunk: &'a [u8]) -> Utf8Step<'a> {
         let mut rest = chunk;
