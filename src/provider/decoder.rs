@@ -320,7 +320,9 @@ impl Decoder {
         let step = self.utf8.take(allowed);
         let carried = step.carried.0.get(..step.carried.1).and_then(|bytes| std::str::from_utf8(bytes).ok());
         // A carried character is no line end, so it can neither end an event nor be more than the event's bound allows to report.
-        self.frames(carried.unwrap_or_default(), begin).map_err(|(error, _)| error.at_byte(begin))?;
+        let first = begin.saturating_sub(wide(pending));
+        self.frames(carried.unwrap_or_default(), first)
+            .map_err(|(error, at)| error.at_byte(first.saturating_add(wide(at))))?;
         let read = self
             .frames(step.body, offset(step.start))
             .map_err(|(error, at)| error.at_byte(offset(step.start.saturating_add(at))))?;
@@ -335,7 +337,7 @@ impl Decoder {
         }
         if step.invalid && pending > 0 && step.carried.1 == 0 {
             // The place is that of the character, which began in an earlier chunk.
-            return Err(Error::new(Reason::InvalidUtf8).at_byte(begin.saturating_sub(wide(pending))));
+            return Err(Error::new(Reason::InvalidUtf8).at_byte(first));
         }
         if step.invalid {
             return Err(Error::new(Reason::InvalidUtf8).at_byte(offset(step.start.saturating_add(step.body.len()))));
