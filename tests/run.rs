@@ -5,7 +5,7 @@ use turnkeep::run::Run;
 
 #[path = "support/host.rs"]
 mod host;
-use host::{Host, codes, config, kinds, open_limits, reply, tool_turn, turn};
+use host::{Host, codes, config, kinds, open_limits, redigested, reply, tool_turn, turn};
 
 #[test]
 fn a_call_is_claimed_run_receipted_and_answered_once() {
@@ -536,16 +536,6 @@ fn b_10_a_call_cut_by_the_duration_ends_in_the_budget() {
         (&host.done()["outcome"], &host.done()["limit"]),
         (&json!("budget_exhausted"), &json!("max_duration_s"))
     );
-}
-
-/// Writes a checkpoint's digest anew, as someone would who changed it.
-fn redigested(mut checkpoint: Value) -> Value {
-    checkpoint.as_object_mut().unwrap().remove("digest");
-    let text = checkpoint.to_string();
-    let digest =
-        turnkeep::json::hash("turnkeep/checkpoint/v1", &[&turnkeep::json::parse_with_depth(&text, 80).unwrap()]);
-    checkpoint["digest"] = json!(digest);
-    checkpoint
 }
 
 #[test]
