@@ -69,17 +69,40 @@ function issueText(issue: { readonly message: string; readonly path?: readonly u
   return path === "" ? issue.message : `${path}: ${issue.message}`;
 }
 
+/** The library compares each item with each: longer arrays are not given to a schema that asks for unique ones. */
+const MAX_UNIQUE_ITEMS = 2_000;
+/** Members that hold data and no schemas. */
+const DATA = new Set(["const", "default", "enum", "examples"]);
+
+/**
+ * A copy of its own: the library marks what it has read, and a frozen schema is the host's good right. Without the format `url`, which is no
+ * word of JSON Schema and whose expression takes seconds for some 40 characters: it would block every run of the process.
+ */
+function evaluable(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(evaluable);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const members = Object.entries(schema).filter(([name, value]) => name !== "format" || value !== "url");
+  return Object.fromEntries(members.map(([name, value]: [string, unknown]) => [name, DATA.has(name) ? value : evaluable(value)]));
+}
+
 function jsonSchema(name: string, schema: JsonSchema): Check {
   let validator: Validator;
+  let unique: boolean;
   try {
-    // A copy of its own: the library marks what it has read, and a frozen schema is the host's good right.
-    validator = new Validator(JSON.parse(JSON.stringify(schema)) as Schema, "2020-12");
+    const text = JSON.stringify(schema);
+    unique = text.includes('"uniqueItems":true');
+    validator = new Validator(evaluable(JSON.parse(text)) as Schema, "2020-12");
   } catch (error) {
     throw raised("configuration_error", `tools.${name}.input_schema`, error);
   }
   return (input_json) => {
+    let longest = 0;
     // Without prototypes: `required: ["constructor"]` asks for a member, not for what every object inherits.
-    const bare: unknown = JSON.parse(input_json, (_key, value: unknown) => (typeof value === "object" && value !== null && !Array.isArray(value) ? Object.assign(Object.create(null) as object, value) : value));
+    const bare: unknown = JSON.parse(input_json, (_key, value: unknown) => {
+      if (Array.isArray(value)) longest = Math.max(longest, value.length);
+      return typeof value === "object" && value !== null && !Array.isArray(value) ? Object.assign(Object.create(null) as object, value) : value;
+    });
+    if (unique && longest > MAX_UNIQUE_ITEMS) return Promise.resolve({ refusal: `An array has more than ${String(MAX_UNIQUE_ITEMS)} items, and the schema asks for unique ones.` });
     const { valid, errors } = validator.validate(bare);
     // Outer messages only say that something inside is wrong: the last ones name it.
     const told = errors.slice(-MAX_ISSUES).map(({ instanceLocation, error }) => `${pathOf(instanceLocation)}${error}`);

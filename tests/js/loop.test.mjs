@@ -229,6 +229,18 @@ for (const protocol of PROTOCOLS) {
     assert.ok(ran.every(({ context }) => context.call_id === "b"));
   });
 
+  test(`${protocol}: an input cannot make its schema compute for ever (P-17)`, async (t) => {
+    const properties = { site: { type: "string", format: "url" }, list: { type: "array", uniqueItems: true } };
+    const tools = [{ name: "shop:refund", input_schema: { type: "object", properties } }];
+    const list = (length) => Array.from({ length }, (_, at) => at);
+    // Either would take hours: the test then ends by its timeout.
+    const calls = [{ site: `http://${"a".repeat(200)}!` }, { list: list(50_000) }, { list: list(3) }, { list: [1, 1] }];
+    const { result } = await task(t, protocol, [{ calls: calls.map((input, at) => call(`c${at}`, "shop:refund", input)) }, { text: "ok" }], { loop: { tools } });
+    const results = resultsOf(result.checkpoint);
+    assert.deepEqual(codes(results), [["c0", "ok"], ["c1", "INVALID_TOOL_INPUT"], ["c2", "ok"], ["c3", "INVALID_TOOL_INPUT"]]);
+    assert.match(results.get("c1").message, /more than 2000 items/);
+  });
+
   test(`${protocol}: integers beyond 2^53 reach the tool that reads its text, and the provider again, digit for digit (N-04)`, async (t) => {
     const input_json = '{"id":9007199254740993,"__proto__":{"polluted":1}}';
     const turns = [{ calls: [{ id: "a", name: "shop:lookup_order", input_json }, { id: "b", name: "shop:refund", input_json: '{"id":9007199254740993}' }] }, { text: "ok" }];
