@@ -48,6 +48,15 @@ impl Prices {
         })
     }
 
+    /// Whether nothing costs anything, whatever is used. A class without a price of its own is not known to be free.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        [Some(self.input), Some(self.output), self.cached_input, self.cache_write]
+            .into_iter()
+            .all(|price| price.is_some_and(|price| price.as_f64() == 0.0))
+            && self.reasoning.is_none_or(|price| price.as_f64() == 0.0)
+    }
+
     /// The cost of a usage in nano-USD, rounded up once; `None` when a class with tokens in it has no price, or totals are not reported.
     #[must_use]
     pub fn cost(&self, usage: &Usage) -> Option<u128> {

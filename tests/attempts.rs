@@ -205,3 +205,62 @@ fn p_17_a_run_that_ends_while_an_input_is_checked_does_not_start_the_call() {
     );
     assert!(host.entries.iter().all(|entry| entry["kind"] != "effect_claimed"));
 }
+
+/// T-03, B-06: where every price is zero, an attempt whose usage nobody knows costs nothing, and a cap does not stop its retry.
+#[test]
+fn t_03_an_attempt_of_unknown_usage_is_free_where_all_prices_are_zero() {
+    let limits = json!({"max_steps": 50, "max_cost_usd": 1, "max_duration_s": 600});
+    let free = json!({"input_usd_per_mtok": 0, "output_usd_per_mtok": 0, "cached_input_usd_per_mtok": 0, "cache_write_usd_per_mtok": 0});
+    let mut partly = free.clone();
+    partly["output_usd_per_mtok"] = json!(0.5);
+    let mut silent = free.clone();
+    silent.as_object_mut().unwrap().remove("cache_write_usd_per_mtok");
+    let mut thinking = free.clone();
+    thinking["reasoning_usd_per_mtok"] = json!(1);
+    for (prices, known) in [(&free, true), (&partly, false), (&silent, false), (&thinking, false)] {
+        let mut host = Host::open(&config(limits.clone()));
+        host.start(prices);
+        host.clear();
+        let wait = fail(&mut host, &error("TOOL_ARGUMENTS_INVALID", true, None), "unknown");
+        assert_eq!(wait, known.then_some(500), "{prices}");
+        assert_eq!(host.steps()[0]["cost_usd"], if known { json!(0) } else { json!(null) }, "{prices}");
+        if known {
+            host.clear();
+            let mut turn = reply("Hi");
+            turn["usage"] = json!(null);
+            host.answer(&turn);
+            assert_eq!(
+                (host.done()["outcome"].as_str(), host.spend()["cost_usd"].as_f64()),
+                (Some("completed"), Some(0.0))
+            );
+        }
+    }
+    // A host that reckons costs itself is asked, and has none to give without usage.
+    let mut own = config(limits);
+    own["has_cost"] = json!(true);
+    let mut host = Host::open(&own);
+    host.start(&free);
+    host.clear();
+    assert_eq!(fail(&mut host, &error("TOOL_ARGUMENTS_INVALID", true, None), "unknown"), None);
+}
+
+/// K-03: an answer to another question, or to none, is a mistake of the host and not a failed model call.
+#[test]
+fn k_03_a_turn_under_another_key_is_misuse() {
+    for key in [json!("model:9"), json!(null)] {
+        for turn in [reply("Hi").to_string(), "{}".to_owned()] {
+            let mut host = Host::started(&config(open_limits()));
+            host.clear();
+            let mut input = json!({"type": "turn", "turn_json": turn, "cost_usd": null});
+            if !key.is_null() {
+                input["key"] = key.clone();
+            }
+            let outputs = host.push(&input);
+            assert!(!kinds(&outputs).contains(&"done") && host.steps().is_empty(), "{key} {turn}: {outputs:?}");
+            assert!(
+                outputs.iter().any(|output| output["type"] == "misuse" || output["error"].is_object()),
+                "{outputs:?}"
+            );
+        }
+    }
+}

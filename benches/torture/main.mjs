@@ -13,7 +13,7 @@ import { LEGAL, UNSAFE } from "./streams.mjs";
 
 const here = (path) => new URL(path, import.meta.url);
 const check = process.argv.includes("--check");
-const LEAST = { chat: { unsafe: 17, legal: 18 }, messages: { unsafe: 14, legal: 5 } };
+const LEAST = { chat: { unsafe: 24, legal: 18 }, messages: { unsafe: 18, legal: 5 } };
 
 /** A Node of at least 22: this one, or the one among the packages. */
 function node22() {

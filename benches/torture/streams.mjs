@@ -34,6 +34,15 @@ function broken(before, after) {
 const chatBroken = chat.open(0, "call_a", "lookup", "\u0001").split("\\u0001");
 const messagesBroken = named({ type: "content_block_delta", index: 1, delta: { type: "input_json_delta", partial_json: '{"note":"\u0001"}' } }).split("\\u0001");
 
+const whole = { index: 0, id: "call_a", type: "function", function: { name: "lookup", arguments: ORDER } };
+const stray = (message) => event({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta: {}, message: { role: "assistant", content: null, ...message }, finish_reason: null }] });
+
+/** A call whose second fragment of three is changed: without it the input is another one. */
+function between(change) {
+  const [opening, first, middle, last, end] = use(1, "toolu_a", '{"order":7', "0", "}");
+  return [opening, first, change(middle), last, end, reason("tool_use"), over];
+}
+
 /** `parts` are written one after another; a number is a pause in milliseconds; `hold` leaves the socket open. */
 export const UNSAFE = {
   chat: [
@@ -54,6 +63,13 @@ export const UNSAFE = {
     { id: "invalid UTF-8 in the arguments", parts: [chat.text, chat.open(0, "call_a"), chat.args(0, '{"note":"'), broken(...chatBroken), chat.args(0, '"}'), chat.end("tool_calls"), chat.done] },
     { id: "a key twice in the arguments", parts: [chat.text, chat.open(0, "call_a"), chat.args(0, '{"order":7,"order":9}'), chat.end("tool_calls"), chat.done] },
     { id: "held open before the marker", parts: [chat.text, chatCalls, chat.end("tool_calls")], hold: true },
+    { id: "calls behind byte order marks, reason stop", parts: [chat.text, chatCall.replaceAll("data:", "\u{feff}data:"), chat.end("stop"), chat.done] },
+    { id: "a call behind \u00ef\u00bb\u00bf, reason stop", parts: ["\u00ef\u00bb\u00bf" + chat.open(0, "call_a", "lookup", ORDER), chat.end("stop"), chat.done] },
+    { id: "a call in the choice's message, reason stop", parts: [chat.text, stray({ tool_calls: [whole] }), chat.end("stop"), chat.done] },
+    { id: "a call in a prototype, reason stop", parts: [chat.text, chunk({ proto: { tool_calls: [whole] } }).replace('"proto"', '"__proto__"'), chat.end("stop"), chat.done] },
+    { id: "a fragment without an index between two with", parts: [chat.text, chat.open(0, "call_a"), chat.args(0, '{"order":7'), chat.args(undefined, "0"), chat.args(0, "}"), chat.end("tool_calls"), chat.done] },
+    { id: "a fragment in a chunk with a wrong type", parts: [chat.text, chat.open(0, "call_a"), chat.args(0, '{"order":7'), chat.args(0, "0").replace('"created":1', '"created":"1"'), chat.args(0, "}"), chat.end("tool_calls"), chat.done] },
+    { id: "a choice's message between two fragments", parts: [chat.text, chat.open(0, "call_b"), chat.args(0, " "), stray({ content: "" }), chat.open(0, "call_b"), chat.args(0, ORDER), chat.end("tool_calls"), chat.done] },
   ],
   messages: [
     { id: "cut before the reason", parts: [text, calls] },
@@ -70,6 +86,10 @@ export const UNSAFE = {
     { id: "invalid UTF-8 in the arguments", parts: [text, block(1, { type: "tool_use", id: "toolu_a", name: "lookup", input: {} })[0], broken(...messagesBroken), stop(1), reason("tool_use"), over] },
     { id: "a key twice in the arguments", parts: [text, use(1, "toolu_a", '{"order":7,"order":9}').join(""), reason("tool_use"), over] },
     { id: "held open before the marker", parts: [text, calls, reason("tool_use")], hold: true },
+    { id: "a fragment behind a byte order mark", parts: [text, ...between((fragment) => "\u{feff}" + fragment)] },
+    { id: "a fragment without an event name", parts: [text, ...between((fragment) => fragment.slice(fragment.indexOf("data:")))] },
+    { id: "a block that brings the client's own buffer", parts: [text, ...use(1, "toolu_a", ORDER), reason("tool_use"), over].map((part) => part.replace('"input":{}', '"input":{},"__json_buf":"{\\"order\\":9,\\"more\\":"')) },
+    { id: "a block that names a tool set", parts: [text, ...use(1, "toolu_a", ORDER), reason("tool_use"), over].map((part) => part.replace('"input":{}', '"input":{},"toolset_name":"refund"')) },
   ],
 };
 

@@ -6,7 +6,7 @@ import type {
   AgentEvent, AgentRun, AgentRuntimeConfig, AgentTaskResult, Message, RequestUserGate, RunAgentOptions,
 } from "../types/index.js";
 import { createApprovalClassRegistry, createRequestUserGate } from "./approval.js";
-import { modelProfile, readAgentRuntimeConfig, usageCostUsd } from "./config.js";
+import { modelProfile, readAgentRuntimeConfig } from "./config.js";
 import { EventQueue } from "./events.js";
 import { clockOf } from "./host/clock.js";
 import { uuid } from "./host/entropy.js";
@@ -44,7 +44,8 @@ function gateOf(options: RunAgentOptions, registry: ReturnType<typeof createAppr
 export function runAgent(options: RunAgentOptions): AgentRun {
   if (typeof (options as Partial<RunAgentOptions>).limits !== "object") throw raised("invalid_input", "limits");
   const { config, model_profile } = configOf(options);
-  const { prices } = modelProfile(config, model_profile);
+  // A profile that is not there is said before anything is made.
+  modelProfile(config, model_profile);
   const { tools = {}, host, resume, signal, tenant_subject = "local", actor_ref = "local" } = options;
   if (resume !== undefined && options.task_id === undefined) throw raised("invalid_input", "task_id");
   const task_id = options.task_id ?? uuid((bytes) => clockOf(host).entropy(bytes));
@@ -56,7 +57,6 @@ export function runAgent(options: RunAgentOptions): AgentRun {
     task_id, tenant_subject, actor_ref, limits: limitsOf(options, config), packLimits: config.limits,
     gate: options.gate === undefined ? undefined : gate, registry, resume, settle_cost_usd: options.settle_cost_usd, host,
     toolPolicy: (name) => policyOf(tools, name),
-    costOfUsage: prices === undefined ? undefined : (usage) => usageCostUsd(usage, prices),
     onCheckpoint: options.onCheckpoint,
   });
   const events = new EventQueue<AgentEvent>();

@@ -14,6 +14,8 @@ import { raised } from "./raise.js";
 
 type Send = (...request: readonly [RequestInput, RequestInit?]) => PromiseLike<unknown>;
 
+const OPTIONS: ReadonlySet<string> = new Set(["protocol", "limits", "quirks", "hold", "onReport", "host", "signal"]);
+
 /** Options, read once. */
 class Guard {
   readonly clock: Clock;
@@ -21,6 +23,10 @@ class Guard {
   readonly #options: GuardOptions;
 
   constructor(options: GuardOptions) {
+    // A misspelt option would leave the guard at a default that its user believes changed.
+    const unknown = Object.keys(options).find((name) => !OPTIONS.has(name));
+    if (unknown !== undefined) throw raised("configuration_error", unknown.slice(0, 64));
+    if (options.onReport !== undefined && typeof options.onReport !== "function") throw raised("configuration_error", "onReport");
     this.#options = options;
     this.clock = clockOf(options.host);
     const { drain_ms, head_timeout_ms, idle_timeout_ms, call_timeout_ms } = options.limits ?? {};
@@ -100,6 +106,7 @@ function rebuilt({ status, statusText, headers, url }: Response, body: GuardedBo
 
 /** Makes a `fetch` strict (types/guard.d.ts). */
 export function guardFetch<F extends FetchLike>(fetch: F, options: GuardOptions = {}): F {
+  if (typeof fetch !== "function") throw raised("configuration_error", "fetch");
   const guard = new Guard(options);
   const send = fetch as unknown as Send;
   const guarded = async (...given: readonly [RequestInput, RequestInit?]): Promise<unknown> => {

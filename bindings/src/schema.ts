@@ -85,12 +85,48 @@ function evaluable(schema: unknown): unknown {
   return Object.fromEntries(members.map(([name, value]: [string, unknown]) => [name, DATA.has(name) ? value : evaluable(value)]));
 }
 
+const TEXTS = { type: "array", items: { type: "string" } };
+const WORDS = { enum: ["array", "boolean", "integer", "null", "number", "object", "string"] };
+const COUNT = { type: "integer", minimum: 0 };
+const INNER = { $ref: "#" };
+const LIST = { type: "array", minItems: 1, items: INNER };
+const NAMED = { type: "object", additionalProperties: INNER };
+/**
+ * What a schema itself must be: the library takes whatever it is given, and a misspelt `type` would let no input fit. Keywords that are not
+ * here are not judged (JSON Schema ignores those it does not know).
+ */
+const SHAPE = {
+  type: ["object", "boolean"],
+  properties: {
+    type: { anyOf: [WORDS, { type: "array", minItems: 1, items: WORDS }] },
+    enum: { type: "array" }, required: TEXTS, pattern: { type: "string" }, format: { type: "string" }, $ref: { type: "string" },
+    properties: NAMED, patternProperties: NAMED, $defs: NAMED, definitions: NAMED, dependentSchemas: NAMED,
+    dependentRequired: { type: "object", additionalProperties: TEXTS },
+    allOf: LIST, anyOf: LIST, oneOf: LIST, prefixItems: LIST, items: { anyOf: [LIST, INNER] },
+    not: INNER, if: INNER, then: INNER, else: INNER, contains: INNER, additionalProperties: INNER, propertyNames: INNER,
+    unevaluatedItems: INNER, unevaluatedProperties: INNER,
+    minLength: COUNT, maxLength: COUNT, minItems: COUNT, maxItems: COUNT, minContains: COUNT, maxContains: COUNT, minProperties: COUNT, maxProperties: COUNT,
+    minimum: { type: "number" }, maximum: { type: "number" }, exclusiveMinimum: { type: "number" }, exclusiveMaximum: { type: "number" },
+    multipleOf: { type: "number", exclusiveMinimum: 0 }, uniqueItems: { type: "boolean" },
+  },
+};
+let shape: Validator | undefined;
+
+function misshapen(schema: unknown): string | undefined {
+  shape ??= new Validator(SHAPE as Schema, "2020-12");
+  const { valid, errors } = shape.validate(schema);
+  const last = errors.at(-1);
+  return valid ? undefined : `${pathOf(last?.instanceLocation ?? "")}${last?.error ?? "not a JSON Schema"}`;
+}
+
 function jsonSchema(name: string, schema: JsonSchema): Check {
   let validator: Validator;
   let unique: boolean;
   try {
     const text = JSON.stringify(schema);
     unique = text.includes('"uniqueItems":true');
+    const wrong = misshapen(JSON.parse(text));
+    if (wrong !== undefined) throw new TypeError(wrong);
     validator = new Validator(evaluable(JSON.parse(text)) as Schema, "2020-12");
   } catch (error) {
     throw raised("configuration_error", `tools.${name}.input_schema`, error);

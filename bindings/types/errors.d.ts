@@ -10,7 +10,7 @@ export type ProviderCode =
   | "CALL_TYPE_UNSUPPORTED" | "CALLS_MISMATCH" | "LEGACY_FUNCTION_CALL" | "SERVER_TOOL_UNSUPPORTED" | "PROGRAMMATIC_CALL_UNSUPPORTED"
   | "RESPONSES_API_UNSUPPORTED" | "CHOICES_UNSUPPORTED" | "TOOL_ARGUMENTS_INVALID" | "TOOL_ARGUMENTS_NOT_OBJECT"
   | "FINISH_REASON_MISSING" | "FINISH_REASON_UNKNOWN" | "FINISH_REASON_CONFLICT" | "FINISH_REASON_MISMATCH" | "ROLE_INVALID"
-  | "STREAM_TRUNCATED" | "STREAM_ORDER" | "MALFORMED_EVENT" | "BLOCK_UNOPENED" | "BLOCK_UNCLOSED" | "BLOCK_UNKNOWN"
+  | "STREAM_TRUNCATED" | "STREAM_ORDER" | "MALFORMED_EVENT" | "AMBIGUOUS_EVENT" | "BLOCK_UNOPENED" | "BLOCK_UNCLOSED" | "BLOCK_UNKNOWN"
   | "DELTA_TYPE_MISMATCH" | "POST_TERMINAL_DATA" | "NOT_AN_EVENT_STREAM" | "JSON_INVALID" | "JSON_DUPLICATE_KEY" | "JSON_TOO_DEEP"
   | "JSON_NUMBER_RANGE" | "UTF8_INVALID" | "LIMIT_RESPONSE_BYTES" | "LIMIT_STREAM_BYTES" | "LIMIT_EVENTS" | "LIMIT_SNAPSHOTS"
   | "LIMIT_CONTENT_BLOCKS" | "LIMIT_TOOL_CALLS" | "LIMIT_TOOL_ARGUMENT_BYTES" | "LIMIT_EVENT_BYTES"
@@ -56,7 +56,7 @@ export interface ErrorPlace {
 export interface ErrorRecord<C extends ErrorCode = ErrorCode> {
   readonly code: C;
   readonly blame: Blame;
-  /** The finer word (`tool_call_index_gap`), for logs and counts. May change in a minor version; branch on `code`. */
+  /** The finer word (`tool_call_index_invalid`), for logs and counts. May change in a minor version; branch on `code`. */
   readonly reason: string;
   /** Rule id, as in docs/rules.md: `S-10`. */
   readonly rule: string;
@@ -72,7 +72,7 @@ export interface ErrorRecord<C extends ErrorCode = ErrorCode> {
 
 /**
  * The only class turnkeep throws. `message` begins with the code, says where and under which rule, and what to do:
- * `LIMIT_INVALID: a limit is not a usable number, field limits.max_steps (B-09). Give a finite number, zero or more, no finer than its unit.`
+ * `LIMIT_INVALID: a limit is not a usable number, field limits.max_steps (B-09). Give a finite number within the documented range, no finer than its unit.`
  *
  * @example
  * try {

@@ -105,7 +105,7 @@ export type AgentEvent =
       readonly type: "turn_rejected";
       readonly step_id: string;
       readonly error: ErrorRecord;
-      /** 1: this release does not ask again by itself. */
+      /** From 1: the attempt that was rejected (L-09). */
       readonly attempt: number;
       /** null: no more tries. */
       readonly retry_in_ms: number | null;

@@ -22,7 +22,7 @@ const run = runAgent({
 for await (const event of run) {
   if (event.type === "text_delta") process.stdout.write(event.text);
   if (event.type === "tool_ended") console.log(`\n[${event.name}] ${JSON.stringify(event.result)}`);
-  if (event.type === "turn_rejected") console.log(`\n(taken back: ${event.error.message})`);
+  if (event.type === "turn_rejected") console.log(`\n(not counted: ${event.error.message})`);
 }
 const result = await run.result;
 console.log(`\n${result.outcome}: ${result.steps.length} steps, ${result.spend.cost_usd} USD`);

@@ -19,6 +19,6 @@ pub use number::number_text;
 pub use parse::{ENVELOPE_DEPTH, MAX_DEPTH, canonicalize, parse, parse_bytes, parse_with_depth};
 pub(crate) use raw::Raw;
 pub use scan::{JsonError, JsonErrorKind};
-pub(crate) use scan::{Shape, scan, select, select_with};
+pub(crate) use scan::{Room, Shape, Special, scan, select, select_with};
 pub use value::{Number, Object, Value};
 pub use write::{array, object, text_or_null};

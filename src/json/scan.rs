@@ -51,7 +51,7 @@ impl Shape {
 
 /// Checks one text and gives its value as a piece of it.
 pub(crate) fn scan(text: &str, depth: u32) -> Result<Raw<'_>, JsonError> {
-    read(text, depth, None, &mut [], &mut Vec::new())
+    read(text, depth, None, &mut [], &mut Room::default())
 }
 
 /// As [`scan`], and fills the slots of a shape.
@@ -61,7 +61,7 @@ pub(crate) fn select<'a>(
     shape: &'static Shape,
     slots: &mut [Raw<'a>],
 ) -> Result<Raw<'a>, JsonError> {
-    read(text, depth, Some(shape), slots, &mut Vec::new())
+    read(text, depth, Some(shape), slots, &mut Room::default())
 }
 
 /// As [`select`], with room for keys that is used again from one event to the next.
@@ -70,9 +70,39 @@ pub(crate) fn select_with<'a>(
     depth: u32,
     shape: &'static Shape,
     slots: &mut [Raw<'a>],
-    keys: &mut Vec<u32>,
+    room: &mut Room,
 ) -> Result<Raw<'a>, JsonError> {
-    read(text, depth, Some(shape), slots, keys)
+    read(text, depth, Some(shape), slots, room)
+}
+
+/// Room that one text leaves to the next, and what was seen of its keys.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    keys: Vec<u32>,
+    /// A key that JavaScript programs give a meaning of their own to.
+    pub(crate) special: Special,
+}
+
+/// Keys that are more than data to some JavaScript programs (S-25).
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Special {
+    #[default]
+    None,
+    /// `prototype`, or a name that begins with two underscores: where programs keep what is their own.
+    Reserved,
+    /// `__proto__`: set as the prototype where members are copied by assignment.
+    Prototype,
+}
+
+impl Special {
+    fn of(key: &str) -> Special {
+        match key {
+            "__proto__" => Special::Prototype,
+            "prototype" => Special::Reserved,
+            _ if key.starts_with("__") => Special::Reserved,
+            _ => Special::None,
+        }
+    }
 }
 
 fn read<'a>(
@@ -80,14 +110,16 @@ fn read<'a>(
     depth: u32,
     shape: Option<&'static Shape>,
     slots: &mut [Raw<'a>],
-    keys: &mut Vec<u32>,
+    room: &mut Room,
 ) -> Result<Raw<'a>, JsonError> {
     if text.len() > MAX_TEXT {
         return Err(JsonError { kind: JsonErrorKind::Syntax, offset: MAX_TEXT });
     }
+    let Room { keys, special } = room;
     keys.clear();
+    *special = Special::None;
     let failure = JsonError { kind: JsonErrorKind::Syntax, offset: 0 };
-    let mut cursor = Cursor { text, bytes: text.as_bytes(), at: 0, depth, keys, info: 0, failure };
+    let mut cursor = Cursor { text, bytes: text.as_bytes(), at: 0, depth, keys, special, info: 0, failure };
     cursor.space();
     let value = cursor.piece(shape, slots).ok_or(cursor.failure)?;
     cursor.space();
@@ -112,6 +144,7 @@ struct Cursor<'a, 'k> {
     depth: u32,
     /// Places of the keys of the open objects; the low bit says that a key is written with escapes.
     keys: &'k mut Vec<u32>,
+    special: &'k mut Special,
     /// Of the value just read: 1 for a string with escapes, the number of items of an array.
     info: usize,
     failure: JsonError,
@@ -281,6 +314,9 @@ impl<'a> Cursor<'a, '_> {
                 return self.fail(JsonErrorKind::DuplicateKey, place);
             }
             marks |= mark;
+            if escaped || key.starts_with('_') || key == "prototype" {
+                self.note(key, escaped);
+            }
             // `MAX_TEXT` makes the place fit.
             self.keys.push(u32::try_from(place).unwrap_or_default() << 1 | u32::from(escaped));
             self.space();
@@ -320,6 +356,12 @@ impl<'a> Cursor<'a, '_> {
     fn is_known(&self, base: usize, key: &str, escaped: bool) -> bool {
         let known = self.keys.get(base..).unwrap_or_default();
         known.len() <= FEW && known.iter().any(|one| self.key(*one).is_some_and(|one| same_text(one, (key, escaped))))
+    }
+
+    #[inline(never)]
+    fn note(&mut self, key: &str, escaped: bool) {
+        let text = Raw::String(key, escaped).text().unwrap_or_default();
+        *self.special = (*self.special).max(Special::of(&text));
     }
 
     fn member(&mut self, key: &'a str, escaped: bool, shape: &'static Shape, slots: &mut [Raw<'a>]) -> bool {

@@ -5,7 +5,7 @@
 use super::chat::{self, ChatStream};
 use super::finish::{Parts, Status, seal};
 use super::messages::{self, MessagesStream};
-use super::meter::Meter;
+use super::meter::{Meter, ambiguous};
 use super::quirks::Quirks;
 use super::{Protocol, Usage};
 use crate::error::{Error, Reason};
@@ -248,10 +248,12 @@ impl Decoder {
     /// A decoder for one response.
     #[must_use]
     pub fn new(config: DecoderConfig) -> Decoder {
+        let guarding = config.hold != Hold::None;
+        let sse = SseDecoder::new(config.limits.max_event_bytes);
         Decoder {
-            meter: Meter::new(config.limits, config.deltas),
+            meter: Meter::new(config.limits, config.deltas, guarding),
             utf8: Utf8Carry::default(),
-            sse: SseDecoder::new(config.limits.max_event_bytes),
+            sse: if guarding { sse.watching_names() } else { sse },
             table: Table::new(config.protocol, config.quirks),
             body: Vec::new(),
             state: State::Open,
@@ -354,7 +356,7 @@ impl Decoder {
             found =
                 meter.event().and_then(|()| table.event(event, meter)).map_err(|error| error.at_event(meter.events));
             let open = matches!(found, Ok(Flow::Open));
-            if !open || (hold == Hold::Calls && meter.has_calls()) {
+            if !open || meter.doubt.is_some() || (hold == Hold::Calls && meter.has_calls()) {
                 // An event that began in an earlier chunk left nothing to let go in this one.
                 passage.extend(if event.begin > 0 { from.saturating_add(wide(event.begin)) } else { 0 }, true);
             }
@@ -370,6 +372,7 @@ impl Decoder {
             (SseStep::TooLarge(at), _) => {
                 Err((Error::new(Reason::LimitEventBytes).with_number("max", self.config.limits.max_event_bytes), at))
             }
+            (SseStep::ForeignName(at), _) => Err((ambiguous("field name"), at)),
             (SseStep::Done, _) => Ok(None),
         }
     }
@@ -462,11 +465,14 @@ impl Decoder {
         }
     }
 
-    /// Somebody else's client would run the calls of a turn that is cut or refused (P-20).
+    /// Somebody else's client would run the calls of a turn that is cut or refused (P-20), or read the turn otherwise (S-25).
     fn guarded(&self, turn: Turn) -> Result<Turn, Error> {
         let ended = matches!(turn.status, Status::Incomplete | Status::Refused);
         if self.config.hold != Hold::None && ended && turn.dropped_calls > 0 {
             return Err(Error::new(Reason::CallsNotRunnable).with_number("dropped_calls", turn.dropped_calls));
+        }
+        if let Some(doubt) = &self.meter.doubt {
+            return Err(doubt.clone());
         }
         Ok(turn)
     }

@@ -2,7 +2,7 @@
 
 use super::decoder::{Delta, DeltaKind};
 use crate::error::{Error, Reason};
-use crate::json::Raw;
+use crate::json::{Raw, Room, Special};
 use crate::limits::ProviderLimits;
 
 /// Members of one object of provider state, of a call or of a usage object that are kept.
@@ -26,7 +26,16 @@ pub(crate) struct Meter {
     pub(crate) deltas: Vec<Delta>,
     pub(crate) text: String,
     /// Room for the scanner, kept from one event to the next.
-    pub(crate) keys: Vec<u32>,
+    pub(crate) room: Room,
+    /// Somebody else's client reads the same bytes: it must not be able to read them otherwise (S-25).
+    pub(crate) guarding: bool,
+    /// The first thing that clients read differently. It counts once nothing else is wrong with the turn.
+    pub(crate) doubt: Option<Error>,
+}
+
+/// What clients read differently, by the name of the member (S-25).
+pub(crate) fn ambiguous(field: &str) -> Error {
+    Error::new(Reason::ClientsDiffer).at_field(field)
 }
 
 fn over(reason: Reason, used: u64, max: u64) -> Error {
@@ -43,7 +52,7 @@ fn add(counter: &mut u64, more: u64, max: u64, reason: Reason) -> Result<(), Err
 }
 
 impl Meter {
-    pub(crate) fn new(limits: ProviderLimits, listening: bool) -> Meter {
+    pub(crate) fn new(limits: ProviderLimits, listening: bool, guarding: bool) -> Meter {
         Meter {
             limits,
             bytes: 0,
@@ -57,7 +66,21 @@ impl Meter {
             listening,
             deltas: Vec::new(),
             text: String::new(),
-            keys: Vec::new(),
+            room: Room::default(),
+            guarding,
+            doubt: None,
+        }
+    }
+
+    /// Behind a guard, refuses keys of the text just scanned that the client may take for more than data.
+    pub(crate) fn keys_are_data(&self, allowed: Special) -> Result<(), Error> {
+        if self.guarding && self.room.special > allowed { Err(ambiguous("__proto__")) } else { Ok(()) }
+    }
+
+    /// Keeps the first doubt, with its event.
+    pub(crate) fn doubt(&mut self, found: Result<(), Error>) {
+        if let (Err(error), None) = (found, &self.doubt) {
+            self.doubt = Some(error.at_event(self.events));
         }
     }
 

@@ -201,6 +201,7 @@ fn start(given: &Object<'_>) -> Result<Input, Error> {
 }
 
 /// Whether an input, read or not, is meant to be a turn.
-pub(super) fn is_turn(value: &Value<'_>) -> bool {
-    value.as_object().and_then(|object| object.get("type")).and_then(Value::as_str) == Some("turn")
+pub(super) fn turn_key<'v>(value: &'v Value<'_>) -> Option<&'v str> {
+    let object = value.as_object()?;
+    if object.get("type")?.as_str()? == "turn" { object.get("key")?.as_str() } else { None }
 }

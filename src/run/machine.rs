@@ -2,13 +2,14 @@
 
 use super::Tick;
 use super::config::Config;
-use super::input::{Input, Model, Tool, is_turn};
+use super::input::{Input, Model, Tool, turn_key};
 use super::output::{Item, Output, Wait};
 use super::retry::Hope;
 use super::settle::{Batch, intents};
 use crate::admission::{RunnableTurn, admit};
 use crate::approval::Gate;
 use crate::budget::{Budget, Clearance, Exhausted};
+use crate::cost::Prices;
 use crate::error::{Error, Reason};
 use crate::json::{Value, array, object, parse_with_depth, quote, text_or_null};
 use crate::log::{Log, Receipts, RunRef};
@@ -171,8 +172,13 @@ impl Run {
         let input = match Input::read(value) {
             Ok(input) => input,
             // A turn that breaks the contract is the provider's failure, not the caller's: the model call failed.
-            Err(error) if matches!(self.phase, Phase::AskingModel { .. }) && is_turn(value) => {
-                return self.turn_failed(error.code(), &error.to_json(), Hope::of_error(&error), None);
+            Err(error) if turn_key(value).is_some_and(|key| self.asks(key)) => {
+                return self.turn_failed(
+                    error.code(),
+                    &error.to_json(),
+                    Hope::of_error(&error),
+                    self.cost_of_unknown(),
+                );
             }
             Err(error) => return Err(error),
         };
@@ -196,9 +202,12 @@ impl Run {
                 Ok(())
             }
             Input::Turn { key, turn, cost } if self.asks(&key) => self.turn(*turn, cost),
-            Input::TurnFailed { key, error, free } if self.asks(&key) => {
-                self.turn_failed(&error.code, &error.json, error.hope, free.then_some(0))
-            }
+            Input::TurnFailed { key, error, free } if self.asks(&key) => self.turn_failed(
+                &error.code,
+                &error.json,
+                error.hope,
+                free.then_some(0).or_else(|| self.cost_of_unknown()),
+            ),
             Input::Checked { key, refusal } => self.input_checked(&key, refusal),
             Input::ToolResult { key, output, cost } => self.tool_result(&key, output, cost),
             Input::ToolFailed { key, code, message, threw, effect_none, cost } => {
@@ -355,6 +364,12 @@ impl Run {
         self.has_cost || self.model.as_ref().is_some_and(|model| model.prices.is_some())
     }
 
+    /// What a call costs whose usage is not known: nothing where every price is zero, else that is not known either (T-03).
+    fn cost_of_unknown(&self) -> Option<u128> {
+        let prices = self.model.as_ref().and_then(|model| model.prices.as_ref());
+        if !self.has_cost && prices.is_some_and(Prices::is_free) { Some(0) } else { None }
+    }
+
     fn ask_model(&mut self, clearance: &Clearance) {
         let step = self.begin_step("model_call");
         self.phase = Phase::AskingModel { step, started_at: self.tick.now_ms };
@@ -409,7 +424,7 @@ impl Run {
     /// A sealed turn came. Its cost is added before anything else is decided.
     fn turn(&mut self, turn: Turn, host_cost: Option<u128>) -> Result<(), Error> {
         let cost = match turn.usage() {
-            None => None,
+            None => self.cost_of_unknown(),
             Some(_) if self.has_cost => host_cost,
             Some(usage) => {
                 self.model.as_ref().and_then(|model| model.prices.as_ref()).and_then(|prices| prices.cost(usage))

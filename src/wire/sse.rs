@@ -27,6 +27,8 @@ pub enum SseStep {
     Stopped(usize),
     /// The unfinished event passed its bound at that byte of the chunk.
     TooLarge(usize),
+    /// The name of a field that ended at that byte is not ASCII. Only where names are watched.
+    ForeignName(usize),
 }
 
 /// A field of the event under way: in the chunk as long as that will do, else in a buffer of the decoder.
@@ -72,6 +74,8 @@ pub struct SseDecoder {
     started: bool,
     boundary: usize,
     max_event_bytes: usize,
+    watch_names: bool,
+    foreign_name: bool,
 }
 
 impl SseDecoder {
@@ -91,7 +95,17 @@ impl SseDecoder {
             started: false,
             boundary: 0,
             max_event_bytes: usize::try_from(max_event_bytes).unwrap_or(usize::MAX),
+            watch_names: false,
+            foreign_name: false,
         }
+    }
+
+    /// Stops at a field whose name is not ASCII. The standard ignores such a line; clients that drop a byte order mark from each line, or one
+    /// that was decoded as Latin-1, read another field (S-25).
+    #[must_use]
+    pub fn watching_names(mut self) -> SseDecoder {
+        self.watch_names = true;
+        self
     }
 
     /// The last reconnection time, in milliseconds.
@@ -181,6 +195,9 @@ impl SseDecoder {
                 let line = self.without_bom(piece);
                 if let Some((name, value)) = named(line) {
                     self.set(name, Field::Chunk(value), data, event);
+                    if self.foreign_name {
+                        return SseStep::ForeignName(at);
+                    }
                     continue;
                 }
             } else {
@@ -199,6 +216,9 @@ impl SseDecoder {
                 }
                 self.line = whole;
                 self.line.clear();
+                if self.foreign_name {
+                    return SseStep::ForeignName(at);
+                }
                 if !blank {
                     continue;
                 }
@@ -255,7 +275,7 @@ impl SseDecoder {
             "retry" if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) => {
                 self.retry = value.parse().ok();
             }
-            _ => {}
+            _ => self.foreign_name = self.watch_names && !name.is_ascii(),
         }
     }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { FREE, runAgent, tool, TurnkeepError } from "turnkeep";
-import { createScriptedProvider } from "turnkeep/testing";
+import { createScriptedProvider, startScriptedServer } from "turnkeep/testing";
 import { z } from "zod";
 import { call, PROTOCOLS, resultsOf } from "./lib/shop.mjs";
 
@@ -91,4 +91,12 @@ test("what fails later rejects result and iterator with the same error, and is n
   await assert.rejects(run.result, fails);
   runAgent(options("chat", [{ text: "x" }], { tools: { "agent-runtime:pause_turn": lookup } }).options);
   await new Promise((resolve) => setTimeout(resolve, 5));
+});
+
+test("a connection that is refused says so in the details, and nothing else of the system's error (S-24)", async () => {
+  const server = await startScriptedServer({ name: "gone", turns: [{ text: "x" }] });
+  const base_url = server.url;
+  await server.close();
+  const result = await runAgent({ model: { protocol: "chat", model: "m", base_url, prices: FREE }, prompt: "Hi", limits: { max_cost_usd: 1 } }).result;
+  assert.deepEqual([result.outcome, result.error.code, result.error.details], ["failed", "PROVIDER_TRANSPORT", { transport_code: "ECONNREFUSED" }]);
 });

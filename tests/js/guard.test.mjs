@@ -443,6 +443,39 @@ test("what inner fetch throws passes as it is, and what it gives must be a respo
   await assert.rejects(send({ status: 200 }), (error) => TurnkeepError.is(error, "HOOK_FAILED"));
 });
 
+test("a misspelt option, or no fetch at all, is said at once (K-01)", () => {
+  const of = (make) => { try { make(); } catch (error) { return [error.code, error.at.field]; } return undefined; };
+  assert.deepEqual(of(() => guardFetch(fetch, { holds: "terminal" })), ["CONFIGURATION_ERROR", "holds"]);
+  assert.deepEqual(of(() => guardFetch(fetch, { onReport: "log" })), ["CONFIGURATION_ERROR", "onReport"]);
+  assert.deepEqual(of(() => guardFetch(undefined)), ["CONFIGURATION_ERROR", "fetch"]);
+  assert.deepEqual(of(() => guardStream(source([]).body, { protocol: "chat", limit: {} })), ["CONFIGURATION_ERROR", "limit"]);
+  assert.equal(of(() => guardFetch(fetch, { protocol: "chat", hold: "calls", quirks: "strict", onReport: () => undefined, host: {}, limits: {} })), undefined);
+});
+
+for (const protocol of PROTOCOLS) {
+  test(`${protocol}: text and the marker in one read, and a source that breaks in the next: the text, then the error (S-10, S-13)`, async () => {
+    const whole = wholeTurn(protocol);
+    const before = bytesOf(turnParts(protocol).before).length;
+    // One that is no byte array stands for a broken host.
+    for (const [code, tail] of [["PROVIDER_TRANSPORT", { end: new Error("reset") }], ["HOOK_FAILED", "text"]]) {
+      const reports = [];
+      const chunks = [bytesOf(whole), ...(tail === "text" ? [tail] : [])];
+      const body = new ReadableStream({
+        pull(controller) {
+          const chunk = chunks.shift();
+          if (chunk === undefined) controller.error(tail.end);
+          else controller.enqueue(chunk);
+        },
+      }, { highWaterMark: 0 });
+      const { readable } = guardStream(body, { protocol, onReport: (report) => reports.push(report) });
+      const read = await readAll(readable);
+      assert.equal(read.error?.code, code, protocol);
+      assert.equal(read.bytes.length, before);
+      assert.equal(reports.length, 1);
+    }
+  });
+}
+
 test("options that the core refuses are said at once (S-01..S-07, Q-01)", () => {
   assert.throws(() => guardFetch(fetch, { limits: { max_stream_bytes: 0 } }), (error) => TurnkeepError.is(error, "LIMIT_INVALID"));
   assert.throws(() => guardFetch(fetch, { limits: { drain_ms: Number.NaN } }), (error) => TurnkeepError.is(error, "LIMIT_INVALID"));

@@ -461,3 +461,31 @@ test("a schema that is none is said by name, before anything is sent (P-17)", as
   const tools = [{ name: "shop:refund", input_schema: { $defs: { a: { $id: "x:1" }, b: { $id: "x:1" } } } }];
   await assert.rejects(task(t, "chat", [{ text: "x" }], { loop: { tools } }), (error) => TurnkeepError.is(error, "CONFIGURATION_ERROR") && error.at.field === "tools.shop:refund.input_schema");
 });
+
+test("a JSON Schema with a misspelt or misshapen keyword is said by its place, one with unknown keywords is taken (P-17)", async (t) => {
+  const outcome = async (input_schema) => {
+    const tools = [{ name: "shop:refund", description: "x", input_schema }];
+    try {
+      return (await task(t, "chat", [{ text: "x" }], { loop: { tools } })).result?.outcome ?? "ran";
+    } catch (error) {
+      return [error.code, error.at.field, error.cause?.message];
+    }
+  };
+  const wrong = [
+    [{ type: "objekt" }, /^type: /], [{ type: [] }, /^type: /], [{ type: "object", properties: { order: { type: "int" } } }, /^properties\.order\.type: /],
+    [{ required: "order" }, /^required: /], [{ required: [1] }, /^required\.0: /], [{ items: { enum: "x" } }, /^items\.enum: /], [{ anyOf: [] }, /^anyOf: /],
+    [{ properties: { a: 1 } }, /^properties\.a: /], [{ minimum: "1" }, /^minimum: /], [{ multipleOf: 0 }, /^multipleOf: /], [{ maxLength: -1 }, /^maxLength: /], [{ additionalProperties: "no" }, /^additionalProperties: /], [3, /./],
+  ];
+  for (const [schema, place] of wrong) {
+    const [code, field, cause] = await outcome(schema);
+    assert.deepEqual([code, field], ["CONFIGURATION_ERROR", "tools.shop:refund.input_schema"], JSON.stringify(schema));
+    assert.match(cause, place, JSON.stringify(schema));
+  }
+  const right = [
+    {}, { type: ["object", "null"], "x-order": 1, title: 5, description: "d", default: {}, examples: [1] },
+    { type: "object", properties: { type: { type: "string" }, required: { const: 1 } }, required: [], additionalProperties: false, $defs: { a: true } },
+    { $schema: "https://json-schema.org/draft/2020-12/schema", $ref: "#/$defs/a", $defs: { a: { oneOf: [{ type: "string", minLength: 1 }, { not: {} }] } } },
+    { items: [{ type: "string" }], uniqueItems: true, format: "email", pattern: "^a", exclusiveMinimum: 1.5 },
+  ];
+  for (const schema of right) assert.equal(typeof await outcome(schema), "string", JSON.stringify(schema));
+});

@@ -55,6 +55,8 @@ export class GuardedBody {
   #failure: TurnkeepError | undefined;
   /** Its one report has been made. */
   #reported = false;
+  /** The reader or the caller has gone: there is nobody to hand anything to. */
+  #left = false;
   #resolve!: (turn: Turn) => void;
   #reject!: (reason: unknown) => void;
 
@@ -83,8 +85,8 @@ export class GuardedBody {
   async #pull(controller: ReadableStreamDefaultController<Bytes>): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     const { bytes, turn } = await this.#next();
-    // Reported meanwhile and no failure kept for later: the reader or the caller has left.
-    if (this.#reported && this.#failure === undefined) return;
+    // A drain that failed meanwhile fails the next pull: what is here was good and is handed over first.
+    if (this.#left) return;
     if (bytes.length > 0) controller.enqueue(bytes);
     if (turn === undefined) return;
     controller.close();
@@ -125,7 +127,7 @@ export class GuardedBody {
   /** From the marker to the end or to one absolute deadline, whether or not anybody pulls (S-10). */
   async #drained(): Promise<Turn> {
     const { decoder, deadlines } = this.#response;
-    const disarm = this.#halt.after(Math.min(deadlines.drain_ms, this.#left()), "drain");
+    const disarm = this.#halt.after(Math.min(deadlines.drain_ms, this.#remaining()), "drain");
     try {
       for (;;) {
         const chunk = await this.#read(false);
@@ -149,7 +151,7 @@ export class GuardedBody {
     const { reader } = this.#response;
     if (reader === undefined) return undefined;
     // Checked here too: a timer of no time would lose against bytes that are there already.
-    if (counts && this.#left() === 0) throw this.#fail(this.#failureOf({ status: this.#response.status, cause: "timeout" }));
+    if (counts && this.#remaining() === 0) throw this.#fail(this.#failureOf({ status: this.#response.status, cause: "timeout" }));
     try {
       const { done, value } = await this.#halt.wait(reader.read(), counts);
       if (done) return undefined;
@@ -161,7 +163,7 @@ export class GuardedBody {
     }
   }
 
-  #left(): number {
+  #remaining(): number {
     return Math.max(this.#response.until - this.#response.clock.monotonic(), 0);
   }
 
@@ -249,6 +251,7 @@ export class GuardedBody {
   /** The caller or the reader goes before the end: one outcome, and nobody waits for the source (S-11..S-13). */
   #leave(end: "abort" | "consumer", reason: unknown): void {
     if (this.#reported) return;
+    this.#left = true;
     const turn = this.#cut(end) ?? (end === "abort" ? CANCELLED : CONSUMER_LEFT);
     this.#report({ verdict: end === "abort" ? "cancelled" : "client_disconnect", turn }, reason);
     if (end === "abort") this.#errored(reason);

@@ -68,8 +68,20 @@ export function failureRecord(protocol: Protocol, facts: Failure): ErrorRecord {
   return JSON.parse(callCore((border) => border.http_error(encode({ ...facts, protocol }, "response")))) as ErrorRecord;
 }
 
+/** The system's word for a connection that failed, such as `ECONNREFUSED`: `fetch` wraps it. Nothing else of such an error is told. */
+function transportCode(error: unknown): string | undefined {
+  for (let one = error, depth = 0; typeof one === "object" && one !== null && depth < 4; one = (one as { cause?: unknown }).cause, depth += 1) {
+    const { code } = one as { code?: unknown };
+    if (typeof code === "string" && /^[A-Z][A-Z0-9_]{2,39}$/.test(code)) return code;
+  }
+  return undefined;
+}
+
 function failure(exchange: Exchange, facts: Failure, billed: boolean, cause?: unknown): TurnkeepError {
-  const error = new TurnkeepError(failureRecord(exchange.shape.protocol, facts), cause === undefined || mentions(cause, exchange.key) ? {} : { cause });
+  const record = failureRecord(exchange.shape.protocol, facts);
+  const transport_code = transportCode(cause);
+  const told = transport_code === undefined ? record : { ...record, details: { ...record.details, transport_code } };
+  const error = new TurnkeepError(told, cause === undefined || mentions(cause, exchange.key) ? {} : { cause });
   if (!billed) unbilled.add(error);
   return error;
 }

@@ -6,7 +6,7 @@ use crate::error::{Error, Reason};
 use crate::json::{Object, Raw, Value};
 use crate::provider::decoder::invalid;
 use crate::provider::finish::{PartialCall, PartialInput};
-use crate::provider::meter::{MAX_MEMBERS, Meter};
+use crate::provider::meter::{MAX_MEMBERS, Meter, ambiguous};
 use crate::provider::quirks::{OBJECT_ARGUMENTS, Quirks, REPEATED_INDEX, count};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -96,6 +96,8 @@ struct Gathering {
     index: Option<u64>,
     call: PartialCall,
     extra: Object<'static>,
+    /// A fragment after the first had no index.
+    without_index: bool,
 }
 
 /// The calls so far, in order of first appearance.
@@ -177,6 +179,23 @@ impl Calls {
         }
     }
 
+    /// Whether every client tells the calls apart as we do: a call's first fragment has its name, and only one call may come without an index.
+    /// Clients drop fragments without an index, so once one came so, no fragment with an index may follow: what such a client has is then the
+    /// beginning of the arguments, which is no JSON, and never all but the middle (S-25).
+    pub(super) fn read_alike(&mut self, fragment: &Fragment<'_>, position: usize) -> Result<(), Error> {
+        if let Some(one) = self.0.get_mut(position) {
+            one.without_index |= fragment.index.is_none();
+            let lost = one.without_index && fragment.index.is_some();
+            return if lost { Err(ambiguous("tool_calls[].index")) } else { Ok(()) };
+        }
+        if fragment.name.is_none() {
+            return Err(ambiguous("tool_calls[].function.name"));
+        }
+        let told_apart =
+            fragment.index.is_some() && self.0.iter().all(|one| one.index.is_some() && one.index != fragment.index);
+        if self.0.is_empty() || told_apart { Ok(()) } else { Err(ambiguous("tool_calls[].index")) }
+    }
+
     /// Whether a whole call comes under index 0 after another that came so too: a server that numbers every call 0. Its id is its own,
     /// so nothing is guessed.
     fn is_other(&self, fragment: &Fragment<'_>) -> bool {
@@ -197,7 +216,8 @@ impl Calls {
         extra: Object<'static>,
     ) -> Result<&str, Error> {
         if position >= self.0.len() {
-            self.0.push(Gathering { index: fragment.index, call: empty_call(), extra: Object::default() });
+            let (call, extra) = (empty_call(), Object::default());
+            self.0.push(Gathering { index: fragment.index, call, extra, without_index: false });
         }
         let Some(one) = self.0.get_mut(position) else {
             return Err(Error::new(Reason::Internal));

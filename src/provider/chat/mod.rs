@@ -1,6 +1,7 @@
 //! Chat Completions-style responses (P-04, P-11, P-16, P-18, S-14, S-17, S-18). Messages of bodies and deltas of streams go through the
 //! same readers, so that both obey the same table.
 
+mod alike;
 mod calls;
 mod reasoning;
 mod response;
@@ -226,6 +227,9 @@ impl Gathered {
         } else {
             self.calls.owner(&fragment, self.quirks, &mut self.counted)?
         };
+        if meter.guarding && !whole {
+            meter.doubt(self.calls.read_alike(&fragment, position));
+        }
         let extra = fragment.extra(meter)?;
         let block = self.block(Slot::Call(position), meter)?;
         let mut canonical = None;

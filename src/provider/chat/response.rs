@@ -3,7 +3,7 @@
 use super::shape::{self, BODY, MESSAGE, OBJECT};
 use super::{Gathered, look_for_failure};
 use crate::error::{Error, Reason};
-use crate::json::{Raw, select};
+use crate::json::{Raw, Special, select_with};
 use crate::provider::decoder::{bounded_depth, invalid, json_error};
 use crate::provider::finish::Parts;
 use crate::provider::meter::Meter;
@@ -13,7 +13,7 @@ use crate::turn::Origin;
 pub(crate) fn read_response(text: &str, origin: Origin, quirks: Quirks, meter: &mut Meter) -> Result<Parts, Error> {
     let mut slots = shape::slots();
     let depth = bounded_depth(meter.limits.max_json_depth);
-    let value = select(text, depth, &BODY, &mut slots).map_err(|error| json_error(&error))?;
+    let value = select_with(text, depth, &BODY, &mut slots, &mut meter.room).map_err(|error| json_error(&error))?;
     look_for_failure(&slots)?;
     if !matches!(value, Raw::Object(_)) {
         return Err(Error::new(Reason::ChunkNotObject));
@@ -21,6 +21,7 @@ pub(crate) fn read_response(text: &str, origin: Origin, quirks: Quirks, meter: &
     if slots[OBJECT].is_text("response") {
         return Err(Error::new(Reason::ResponsesApiShape));
     }
+    meter.keys_are_data(Special::Reserved)?;
     let mut gathered = Gathered::new(quirks);
     if !Gathered::has_choice(&slots)? {
         return Err(Error::new(Reason::ChoicesMissing));

@@ -33,7 +33,9 @@ pub(super) const NAME: usize = 26;
 pub(super) const ARGUMENTS: usize = 27;
 /// Whether a call has members of the provider's own.
 pub(super) const CALL_REST: usize = 28;
-const COUNT: usize = 29;
+/// `message` in a choice of a stream, where it means nothing to us.
+pub(super) const STRAY_MESSAGE: usize = 29;
+const COUNT: usize = 30;
 
 /// One response or event, as far as it means anything.
 pub(super) type Slots<'a> = [Raw<'a>; COUNT];
@@ -70,6 +72,7 @@ static STREAM_CHOICE: Shape = Shape {
     fields: &[
         ("index", INDEX, None),
         ("delta", MESSAGE, Some(&MESSAGE_SHAPE)),
+        ("message", STRAY_MESSAGE, None),
         ("finish_reason", FINISH, None),
         ("native_finish_reason", NATIVE_FINISH, None),
         ("error", CHOICE_ERROR, None),

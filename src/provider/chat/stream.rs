@@ -1,9 +1,10 @@
 //! The Chat stream table (S-14, S-18): deltas, a reason, `[DONE]`.
 
+use super::alike;
 use super::shape::{self, MESSAGE, OBJECT, STREAM, TYPE};
 use super::{Gathered, look_for_error, look_for_failure};
 use crate::error::{Error, Reason};
-use crate::json::{Raw, scan, select_with};
+use crate::json::{Raw, Special, scan, select_with};
 use crate::provider::decoder::{Flow, bounded_depth, invalid, json_error};
 use crate::provider::finish::Parts;
 use crate::provider::meter::Meter;
@@ -42,7 +43,7 @@ impl ChatStream {
         }
         let mut slots = shape::slots();
         let value =
-            select_with(event.data, depth, &STREAM, &mut slots, &mut meter.keys).map_err(|error| json_error(&error))?;
+            select_with(event.data, depth, &STREAM, &mut slots, &mut meter.room).map_err(|error| json_error(&error))?;
         look_for_failure(&slots)?;
         if !matches!(value, Raw::Object(_)) {
             return Err(Error::new(Reason::ChunkNotObject));
@@ -50,7 +51,11 @@ impl ChatStream {
         if slots[TYPE].starts_with("response.") || slots[OBJECT].is_text("response") {
             return Err(Error::new(Reason::ResponsesApiShape));
         }
+        meter.keys_are_data(Special::None)?;
         let has_choice = Gathered::has_choice(&slots)?;
+        if has_choice && meter.guarding {
+            meter.doubt(alike::check(&event, value, &slots, meter));
+        }
         self.gathered.top(&slots)?;
         if !has_choice {
             return Ok(Flow::Open);

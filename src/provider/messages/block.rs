@@ -8,7 +8,7 @@ use crate::error::{Error, Reason};
 use crate::json::{MAX_DEPTH, Object, Raw, Value, ordered, select};
 use crate::provider::decoder::{DeltaKind, invalid};
 use crate::provider::finish::{Part, PartialCall, PartialInput};
-use crate::provider::meter::Meter;
+use crate::provider::meter::{Meter, ambiguous};
 use std::borrow::Cow;
 
 /// A block as far as it came.
@@ -44,6 +44,19 @@ fn owned(given: Raw<'_>, meter: &mut Meter) -> Result<Object<'static>, Error> {
     })
 }
 
+/// Behind a guard a call has no member that a client may take for another name or input, and in a stream its input comes in
+/// fragments: some clients pass over the one of the start event (S-25).
+fn read_alike(given: Raw<'_>, input: Raw<'_>, whole: bool) -> Result<(), Error> {
+    let known = |key: Raw<'_>| ["type", "id", "name", "input", "caller"].iter().any(|name| key.is_text(name));
+    if given.members().any(|(key, value)| !known(key) && value != Raw::Null) {
+        return Err(ambiguous("content_block"));
+    }
+    if !whole && input.members().next().is_some() {
+        return Err(ambiguous("content_block.input"));
+    }
+    Ok(())
+}
+
 impl Block {
     /// Opens a block. `whole` is true for a body, where nothing follows.
     pub(super) fn open(given: Raw<'_>, whole: bool, meter: &mut Meter) -> Result<Block, Error> {
@@ -60,7 +73,7 @@ impl Block {
                 meter.block()?;
                 Ok(Block::Text(string(slots[BLOCK_TEXT], "content_block.text")?.into_owned()))
             }
-            "tool_use" => Block::open_call(&slots, whole, meter),
+            "tool_use" => Block::open_call(given, &slots, whole, meter),
             "thinking" => {
                 meter.block()?;
                 for member in [slots[BLOCK_THINKING], slots[BLOCK_SIGNATURE]] {
@@ -83,12 +96,15 @@ impl Block {
         }
     }
 
-    fn open_call(slots: &BlockSlots<'_>, whole: bool, meter: &mut Meter) -> Result<Block, Error> {
+    fn open_call(given: Raw<'_>, slots: &BlockSlots<'_>, whole: bool, meter: &mut Meter) -> Result<Block, Error> {
         let caller = slots[BLOCK_CALLER];
         if !(caller.is_none() || caller.is_text("direct") || caller.get("type").is_text("direct")) {
             return Err(Error::new(Reason::ProgrammaticToolCall));
         }
         meter.call()?;
+        if meter.guarding {
+            meter.doubt(read_alike(given, slots[BLOCK_INPUT], whole));
+        }
         let text = |value: Raw<'_>, wrong: Reason| match value {
             Raw::Absent | Raw::Null => Ok(None),
             text @ Raw::String(..) => Ok(text.text().map(Cow::into_owned)),

@@ -3,7 +3,7 @@
 use super::block::Block;
 use super::shape::{self, BODY, CONTENT, ERROR, ID, MODEL, OBJECT, ROLE, STOP_REASON, TYPE, USAGE};
 use crate::error::{Error, Reason};
-use crate::json::{Raw, select};
+use crate::json::{Raw, Special, select_with};
 use crate::provider::decoder::{bounded_depth, check_text, invalid, json_error, look_for_error};
 use crate::provider::finish::Parts;
 use crate::provider::meter::Meter;
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 pub(crate) fn read_response(text: &str, mut origin: Origin, meter: &mut Meter) -> Result<Parts, Error> {
     let mut slots = shape::slots();
     let depth = bounded_depth(meter.limits.max_json_depth);
-    let value = select(text, depth, &BODY, &mut slots).map_err(|error| json_error(&error))?;
+    let value = select_with(text, depth, &BODY, &mut slots, &mut meter.room).map_err(|error| json_error(&error))?;
     look_for_error(slots[ERROR])?;
     if !matches!(value, Raw::Object(_)) {
         return Err(Error::new(Reason::ChunkNotObject));
@@ -25,6 +25,7 @@ pub(crate) fn read_response(text: &str, mut origin: Origin, meter: &mut Meter) -
     if slots[OBJECT].is_text("response") {
         return Err(Error::new(Reason::ResponsesApiShape));
     }
+    meter.keys_are_data(Special::Reserved)?;
     if !(slots[ROLE] == Raw::Absent || slots[ROLE].is_text("assistant")) {
         return Err(Error::new(Reason::RoleInvalid));
     }

@@ -6,10 +6,10 @@ use super::shape::{
     USAGE,
 };
 use crate::error::{Error, Reason};
-use crate::json::{ENVELOPE_DEPTH, Object, Raw, Value, canonical, scan, select_with};
+use crate::json::{ENVELOPE_DEPTH, Object, Raw, Special, Value, canonical, scan, select_with};
 use crate::provider::decoder::{DeltaKind, Flow, bounded_depth, check_text, invalid, json_error, look_for_error};
 use crate::provider::finish::Parts;
-use crate::provider::meter::{MAX_MEMBERS, Meter};
+use crate::provider::meter::{MAX_MEMBERS, Meter, ambiguous};
 use crate::provider::{Protocol, Usage, provider_error};
 use crate::turn::Origin;
 use crate::wire::sse::SseEvent;
@@ -24,6 +24,8 @@ pub(crate) struct MessagesStream {
     usage: Option<Object<'static>>,
     model: Option<String>,
     response_id: Option<String>,
+    /// An event of a block or message came without an event name, which some clients go by (S-25).
+    nameless: bool,
 }
 
 impl MessagesStream {
@@ -34,7 +36,7 @@ impl MessagesStream {
         let mut slots = shape::slots();
         let depth = bounded_depth(meter.limits.max_json_depth);
         let value =
-            select_with(event.data, depth, &STREAM, &mut slots, &mut meter.keys).map_err(|error| json_error(&error))?;
+            select_with(event.data, depth, &STREAM, &mut slots, &mut meter.room).map_err(|error| json_error(&error))?;
         look_for_error(slots[ERROR])?;
         if !matches!(value, Raw::Object(_)) {
             return Err(Error::new(Reason::ChunkNotObject));
@@ -52,6 +54,8 @@ impl MessagesStream {
         if !event.event.is_empty() && event.event != kind {
             return Err(Error::new(Reason::EventTypeMismatch));
         }
+        meter.keys_are_data(Special::None)?;
+        self.nameless |= event.event.is_empty() && kind != "ping";
         match kind.as_ref() {
             "content_block_delta" => self.delta(&slots, meter)?,
             "ping" => {}
@@ -61,6 +65,9 @@ impl MessagesStream {
             "message_delta" => self.message_delta(&slots)?,
             "message_stop" => return self.stop(),
             _ => meter.ignored_events = meter.ignored_events.saturating_add(1),
+        }
+        if self.nameless && meter.guarding && meter.has_calls() {
+            meter.doubt(Err(ambiguous("event")));
         }
         Ok(Flow::Open)
     }
