@@ -301,12 +301,12 @@ impl Error {
         self
     }
 
-    /// In the event of that number, unless a place in it is known already.
+    /// In the event of that number, unless another is known already.
     #[must_use]
     #[cold]
     #[inline(never)]
     pub fn at_event(mut self, event: u64) -> Error {
-        self.0.at.event = Some(event);
+        self.0.at.event.get_or_insert(event);
         self
     }
 
